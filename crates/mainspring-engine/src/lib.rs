@@ -1,0 +1,1 @@
+//! What moves jobs: time, gathering, leases, sweeps.

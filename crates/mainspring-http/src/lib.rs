@@ -1,0 +1,1 @@
+//! The door: routes, problems, metrics, OpenAPI.

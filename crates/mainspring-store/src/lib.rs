@@ -1,0 +1,1 @@
+//! Who remembers: the stores behind the core's seams.

@@ -1,0 +1,1 @@
+//! The Rust SDK: a typed client and a worker.

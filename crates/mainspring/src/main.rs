@@ -1,0 +1,3 @@
+//! The Mainspring binary: serve, ask, bench.
+
+fn main() {}
