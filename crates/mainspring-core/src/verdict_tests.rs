@@ -1,0 +1,134 @@
+//! What [`decide`] owes: every outcome, every bound.
+
+use super::*;
+use crate::id::JobId;
+use crate::lifecycle::{self, Move};
+use crate::name::{QueueName, TenantName, TypeName};
+use crate::rank::Priority;
+use crate::retry::{Backoff, RetryPolicy};
+use proptest::prelude::*;
+
+const NOW: Time = Time::from_millis(1_000_000);
+
+fn job(max_attempts: u32, max_crashes: u32) -> Job {
+    Job {
+        id: JobId::MIN,
+        tenant: TenantName::default_tenant(),
+        queue: QueueName::default_queue(),
+        kind: TypeName::parse("mail").expect("a name"),
+        data: Json::null(),
+        priority: Priority::DEFAULT,
+        submitted_at: Time::ZERO,
+        run_at: Time::ZERO,
+        deadline: None,
+        expires_at: None,
+        retry: RetryPolicy {
+            backoff: Backoff::Fixed { delay: Duration::from_secs(5) },
+            cap: Duration::from_secs(60),
+            jitter: 0.0,
+        },
+        max_attempts,
+        max_crashes,
+        timeout: None,
+        tags: vec![],
+        idempotency: None,
+    }
+}
+
+fn tally(attempts: u32, failures: u32, crashes: u32) -> Tally {
+    Tally { attempts, failures, crashes }
+}
+
+fn failed(retry: RetryWish) -> Outcome {
+    Outcome::Failed { error: Failure::new("boom"), retry }
+}
+
+fn verdict(tally: Tally, outcome: Outcome) -> Verdict {
+    decide(Attempt { job: &job(3, 1), tally, cancel_asked: false }, outcome, NOW, 0)
+}
+
+#[test]
+fn a_failure_is_retried_until_its_attempts_are_used_up() {
+    let retry = Verdict::Retry { at: NOW.after(Duration::from_secs(5)), cause: Cause::Failure, error: Failure::new("boom") };
+    assert_eq!(verdict(tally(1, 0, 0), failed(RetryWish::AsPolicy)), retry);
+    assert_eq!(verdict(tally(2, 1, 0), failed(RetryWish::AsPolicy)), retry);
+    let bury = Verdict::Bury { cause: Cause::Failure, error: Failure::new("boom") };
+    assert_eq!(verdict(tally(3, 2, 0), failed(RetryWish::AsPolicy)), bury);
+    assert_eq!(verdict(tally(1, 0, 0), failed(RetryWish::Never)), bury);
+}
+
+#[test]
+fn a_worker_may_name_the_wait_but_not_more_attempts() {
+    let wish = RetryWish::After(Duration::from_secs(77));
+    assert!(matches!(verdict(tally(1, 0, 0), failed(wish)), Verdict::Retry { at, .. } if at == NOW.after(Duration::from_secs(77))));
+    assert!(matches!(verdict(tally(3, 2, 0), failed(wish)), Verdict::Bury { .. }));
+}
+
+#[test]
+fn crashes_are_counted_apart_from_failures() {
+    assert!(matches!(verdict(tally(3, 2, 0), Outcome::Crashed), Verdict::Retry { cause: Cause::Crash, .. }));
+    assert!(matches!(verdict(tally(2, 0, 1), Outcome::Crashed), Verdict::Bury { cause: Cause::Crash, .. }));
+    assert!(matches!(verdict(tally(3, 2, 0), Outcome::TimedOut), Verdict::Bury { cause: Cause::Timeout, .. }));
+}
+
+#[test]
+fn a_job_asked_to_stop_ends_cancelled_unless_it_was_done() {
+    let asked = |outcome| decide(Attempt { job: &job(3, 1), tally: tally(1, 0, 0), cancel_asked: true }, outcome, NOW, 0);
+    assert!(matches!(asked(Outcome::Released), Verdict::Cancel { .. }));
+    assert!(matches!(asked(Outcome::Crashed), Verdict::Cancel { .. }));
+    assert!(matches!(asked(failed(RetryWish::AsPolicy)), Verdict::Cancel { .. }));
+    assert!(matches!(asked(Outcome::Succeeded { result: None }), Verdict::Succeed { .. }));
+}
+
+#[test]
+fn an_attempt_given_back_is_not_counted() {
+    for outcome in [Outcome::Released, Outcome::Snoozed { wait: Duration::from_secs(1) }] {
+        assert_eq!(verdict(tally(2, 1, 0), outcome).count(tally(2, 1, 0)), tally(1, 1, 0));
+    }
+}
+
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    let wait = (0u64..1 << 45).prop_map(Duration::from_millis);
+    prop_oneof![
+        Just(Outcome::Succeeded { result: None }),
+        Just(failed(RetryWish::AsPolicy)),
+        Just(failed(RetryWish::Never)),
+        wait.clone().prop_map(|wait| failed(RetryWish::After(wait))),
+        wait.prop_map(|wait| Outcome::Snoozed { wait }),
+        Just(Outcome::Released),
+        Just(Outcome::Crashed),
+        Just(Outcome::TimedOut),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_verdict_is_a_move_of_the_table(outcome in outcomes(), failures in 0u32..5, crashes in 0u32..5, asked: bool, seed: u64) {
+        let attempt = Attempt { job: &job(3, 2), tally: tally(failures + crashes + 1, failures, crashes), cancel_asked: asked };
+        let verdict = decide(attempt, outcome, NOW, seed);
+        let what = match verdict {
+            Verdict::Succeed { .. } => Move::Succeed,
+            Verdict::Retry { .. } => Move::Retry,
+            Verdict::Snooze { .. } => Move::Snooze,
+            Verdict::Release => Move::Release,
+            Verdict::Bury { .. } => Move::Bury,
+            Verdict::Cancel { .. } => Move::Cancel,
+        };
+        let (state, _) = verdict.destination(NOW, Time::ZERO);
+        prop_assert!(lifecycle::allows(Some(State::Running), what, Some(state)));
+    }
+
+    #[test]
+    fn no_job_is_tried_without_end(outcomes in prop::collection::vec(prop_oneof![
+        Just(failed(RetryWish::AsPolicy)), Just(Outcome::Crashed), Just(Outcome::TimedOut)], 20)) {
+        let job = job(3, 2);
+        let mut counted = Tally::default();
+        let ends = outcomes.into_iter().any(|outcome| {
+            let during = Tally { attempts: counted.attempts + 1, ..counted };
+            let verdict = decide(Attempt { job: &job, tally: during, cancel_asked: false }, outcome, NOW, 0);
+            counted = verdict.count(during);
+            matches!(verdict, Verdict::Bury { .. })
+        });
+        prop_assert!(ends && counted.attempts <= job.max_attempts + job.max_crashes);
+    }
+}
