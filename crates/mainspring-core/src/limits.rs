@@ -40,3 +40,5 @@ pub const PAGE_JOBS_MAX: usize = 1_000;
 pub const LANES_MAX: usize = (PRIORITY_MAX - PRIORITY_MIN + 1) as usize;
 /// A store keeps settings and counters of each queue in memory.
 pub const QUEUES_MAX: usize = 100_000;
+/// How far ahead a store tells what will fall due; it may keep what is later in a coarser order.
+pub const LOOK_AHEAD_MAX: Duration = Duration::from_secs(3600);

@@ -114,7 +114,7 @@ pub struct Promote {
     pub segments: Segments,
     /// At most this many jobs a call.
     pub limit: usize,
-    /// Also list what comes next, up to this instant …
+    /// Also list what comes next, up to this instant, or [`crate::limits::LOOK_AHEAD_MAX`] if that is nearer …
     pub look_ahead_until: Time,
     /// … and at most this many instants.
     pub look_ahead_limit: usize,

@@ -1,1 +1,56 @@
-//! What moves jobs: time, gathering, leases, sweeps.
+//! What moves jobs: time, gathering, leases, sweeps. Depends on the core's seams alone: which store there is, and how
+//! callers come in, is not known here.
+//!
+//! Reading order:
+//! - [`Engine`] (`engine`): the handle that callers hold. `node`: what its parts share, how it starts and ends.
+//! - The verbs: `submit`, `dispatch` (claim), `report`, `settle`, `worker` (register, heartbeat, leave), `command`,
+//!   `explain`. Each is the caller's side, and the call to the store with all that follows from it.
+//! - `gather`: concurrent requests of one verb become one call.
+//! - The actors, each named for the moment it owns: [`trigger`] (something falls due), `sweep` (something ran out),
+//!   `ownership` (a term must be renewed). `actor` is the loop around them.
+//! - `announce`: who is told that something is ready. `relay`: the same for other nodes. `events`: for onlookers.
+//! - `clock` and `mint`: the only places with a clock, a sleep or a random number.
+//! - `settings`, `error`, `health`, [`measure`].
+
+mod engine;
+mod node;
+
+mod command;
+mod dispatch;
+mod explain;
+mod report;
+mod settle;
+mod submit;
+mod worker;
+
+mod gather;
+
+mod actor;
+mod ownership;
+mod sweep;
+pub mod trigger;
+
+mod announce;
+mod events;
+mod relay;
+
+mod clock;
+mod mint;
+
+mod error;
+mod health;
+pub mod measure;
+mod settings;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use command::Bulk;
+pub use dispatch::ClaimAsk;
+pub use engine::{Engine, Parts};
+pub use error::{Error, Result};
+pub use events::{Event, EventKind, Events};
+pub use explain::{Explanation, Reason};
+pub use health::Health;
+pub use settings::Settings;
+pub use settle::AttemptEnd;
+pub use submit::{Draft, Expiry, IdempotencyAsk, Submission, When};
+pub use worker::Registration;

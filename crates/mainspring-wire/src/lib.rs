@@ -1,1 +1,69 @@
-//! What is said over HTTP: serde types, versioned, no logic.
+//! What is said over HTTP under `/v1`: serde types, versioned, no logic. Never validates beyond the shape of a
+//! value (a queue name, a priority range or a batch limit is judged by the server), never reads a clock.
+//!
+//! Both sides of the wire use these types: the server answers with them, the Rust SDK and the CLI send them.
+//!
+//! - Scalars, which print and parse: [`Timestamp`], [`Span`], [`Status`]; ids are [`uuid::Uuid`], fences are `u64`.
+//! - A job's walk, in its order: `submit`, `batch`, `claims`, `calls`, `settlements`.
+//! - Looking at it: `jobs`, `executions`, `explain`, `page`, `events`.
+//! - Around it: `workers`, `queues`, `dead`, `health`, [`problem`].
+//!
+//! Requests refuse fields they do not know; answers leave out what is absent, and readers of answers skip what they do
+//! not know, so an older client can talk to a newer server. The parts that are in both (`RetryPolicy`, `ErrorView`,
+//! `Progress`, `Holding`) are strict, so they cannot grow a field within `/v1`.
+//!
+//! `data`, `result` and `checkpoint` stay raw JSON text from the socket to the store and back: the hot path never builds a
+//! tree of them.
+
+mod parse;
+mod words;
+
+mod span;
+mod status;
+mod timestamp;
+
+mod batch;
+mod calls;
+mod claims;
+mod retry;
+mod settlements;
+mod submit;
+
+mod events;
+mod executions;
+mod explain;
+mod jobs;
+mod page;
+
+mod dead;
+mod health;
+pub mod problem;
+mod queues;
+mod workers;
+
+#[cfg(test)]
+mod check;
+
+pub use batch::{Batch, BatchAnswer, BatchItem};
+pub use calls::{Checkpoint, Complete, Fail, Held, Start};
+pub use claims::{ClaimAnswer, ClaimRequest, ClaimedJob};
+pub use dead::{DeadQuery, Purge, Purged, Replay, Replayed};
+pub use events::{Event, EventKind};
+pub use executions::{Execution, ExecutionOutcome, Executions};
+pub use explain::{Explanation, Reason};
+pub use health::{Readiness, Ready};
+pub use jobs::{CancelRequest, ErrorView, JobPatch, JobView, LeaseView, Progress, RetryRequest};
+pub use page::{JobPage, JobQuery};
+pub use parse::ParseError;
+pub use problem::{FieldProblem, Limit, Problem};
+pub use queues::{QueuePatch, QueueView, Queues};
+pub use retry::{RetryPolicy, RetryStrategy};
+pub use serde_json::value::RawValue;
+pub use settlements::{Outcome, SettleAnswer, SettleRequest, Settled, SettledAs, Settlement};
+pub use span::Span;
+pub use status::Status;
+pub use submit::{NewJob, Submitted};
+pub use timestamp::Timestamp;
+pub use workers::{
+    Heartbeat, HeartbeatAnswer, Holding, Order, OrderRequest, Register, Registered, WorkerView, Workers,
+};

@@ -1,0 +1,67 @@
+//! The loop around every actor: tick, sleep until the next one, listen for nudges, mind the store's troubles.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_core::time::Time;
+use tokio::sync::Notify;
+
+use crate::error::Result;
+use crate::node::Node;
+
+/// The waits after a failed tick double up to here.
+const BACKOFF_MAX: Duration = Duration::from_secs(1);
+const BACKOFF_MIN: Duration = Duration::from_millis(50);
+
+pub(crate) trait Actor: Send {
+    const NAME: &'static str;
+
+    /// Does what is to be done at `now` and answers when to come again. A nudge may bring it sooner.
+    fn tick(&mut self, now: Time) -> impl Future<Output = Result<Time>> + Send;
+}
+
+/// Ticks until the node closes.
+pub(crate) async fn run<A: Actor>(mut actor: A, node: Arc<Node>, nudge: Arc<Notify>, first_at: Time) {
+    let mut closing = node.closing.subscribe();
+    let mut next_at = first_at;
+    let mut failures = 0;
+    loop {
+        tokio::select! {
+            _ = closing.wait_for(|closing| *closing) => return,
+            () = nudge.notified(), if failures == 0 => {}
+            () = node.clock.sleep_until(next_at) => {}
+        }
+        let now = node.clock.now();
+        match actor.tick(now).await {
+            Ok(next) => {
+                (next_at, failures) = (next, 0);
+                if node.chart.fine(A::NAME) {
+                    tracing::info!(actor = A::NAME, "works again");
+                }
+            }
+            Err(error) => {
+                failures += 1;
+                next_at = now.after(backoff(failures));
+                if node.chart.trouble(A::NAME, error.to_string()) {
+                    tracing::warn!(actor = A::NAME, %error, "cannot do its work; trying on");
+                }
+            }
+        }
+    }
+}
+
+fn backoff(failures: u32) -> Duration {
+    BACKOFF_MIN.saturating_mul(1 << failures.min(10)).min(BACKOFF_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_after_failures_grow_and_end_at_the_bound() {
+        let waits = [1, 2, 3, 4, 5, 100].map(|failures| backoff(failures).as_millis());
+        assert_eq!(waits, [100, 200, 400, 800, 1_000, 1_000]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Tells who waits: claims on this node, the trigger, other nodes. What is said here may be lost without harm:
+//! polling and the trigger's resync stand behind it.
+
+use std::sync::Arc;
+
+use mainspring_core::name::{QueueName, QueueRef, TenantName};
+use mainspring_core::segment::Segments;
+use mainspring_core::time::Time;
+use mainspring_core::wakeups::Wakeup;
+
+use crate::node::Node;
+
+/// Instants told to other nodes after one call; they find the rest themselves.
+const DUE_HINTS_MAX: usize = 1_000;
+
+/// What a store call has changed for those who wait.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct News {
+    ready: Vec<(QueueRef, u64)>,
+    due: Vec<Time>,
+}
+
+impl News {
+    pub(crate) fn ready_of(ready: Vec<(QueueRef, u64)>) -> News {
+        News { ready, due: vec![] }
+    }
+
+    /// One more job of this queue is ready.
+    pub(crate) fn ready(&mut self, tenant: &TenantName, queue: &QueueName) {
+        match self.ready.last_mut() {
+            Some((last, count)) if last.queue == *queue && last.tenant == *tenant => *count += 1,
+            _ => self.ready.push((QueueRef { tenant: tenant.clone(), queue: queue.clone() }, 1)),
+        }
+    }
+
+    /// A job falls due then.
+    pub(crate) fn due(&mut self, at: Time) {
+        if self.due.last() != Some(&at) {
+            self.due.push(at);
+        }
+    }
+
+    /// Each queue and each instant once.
+    fn sum_up(&mut self) {
+        self.due.sort_unstable();
+        self.due.dedup();
+        if self.ready.len() > 1 {
+            self.ready.sort_unstable();
+            self.ready.dedup_by(|next, sum| {
+                let same = next.0 == sum.0;
+                sum.1 += if same { next.1 } else { 0 };
+                same
+            });
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn announce(self: &Arc<Node>, now: Time, mut news: News) {
+        if news == News::default() {
+            return;
+        }
+        news.sum_up();
+        let near = news.due.partition_point(|&at| at <= self.plan.horizon(now));
+        news.due.truncate(near);
+
+        self.poll.wake(self, &news.ready);
+        self.plan.expect(&news.due);
+        self.tell_others(now, news);
+    }
+
+    fn tell_others(&self, now: Time, news: News) {
+        let mut hints: Vec<Wakeup> =
+            news.ready.into_iter().map(|(queue, count)| Wakeup::Ready { queue, count }).collect();
+        if self.holdings.segments(now) != Segments::ALL {
+            hints.extend(news.due.into_iter().take(DUE_HINTS_MAX).map(|at| Wakeup::Due { at }));
+        }
+        if !hints.is_empty() {
+            // When the others are slow to hear, the hint is lost.
+            let _ = self.hints.try_send(hints);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_are_summed_up_by_queue_and_instant() {
+        let tenant = TenantName::default_tenant();
+        let [a, b] = ["a", "b"].map(|name| QueueName::parse(name).unwrap());
+        let mut news = News::default();
+        for queue in [&b, &a, &a, &b] {
+            news.ready(&tenant, queue);
+        }
+        for ms in [5, 3, 5, 5] {
+            news.due(Time::from_millis(ms));
+        }
+        news.sum_up();
+        let queue = |queue: &QueueName| QueueRef { tenant: tenant.clone(), queue: queue.clone() };
+        assert_eq!(news.ready, [(queue(&a), 2), (queue(&b), 2)]);
+        assert_eq!(news.due, [3, 5].map(Time::from_millis));
+    }
+}

@@ -1,0 +1,145 @@
+//! The handle of a running node: what the door and the binary hold. Does nothing itself; each verb has its own file.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_core::id::{JobId, LeaseId, NodeId, WorkerId};
+use mainspring_core::name::TenantName;
+use mainspring_core::seats::Seats;
+use mainspring_core::store::{
+    ClaimAnswer, Command, Commanded, Filter, Hold, JobCommand, Pulse, Report, Settled, Store, WorkerInfo,
+};
+use mainspring_core::time::Time;
+use mainspring_core::wakeups::Wakeups;
+
+use crate::clock::Clock;
+use crate::command::Bulk;
+use crate::dispatch::ClaimAsk;
+use crate::error::Result;
+use crate::events::Events;
+use crate::explain::Explanation;
+use crate::health::Health;
+use crate::node::Running;
+use crate::settings::Settings;
+use crate::settle::AttemptEnd;
+use crate::submit::{Draft, Submission};
+use crate::worker::Registration;
+
+/// What a node is made of: everything that differs between one machine and a cluster.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    pub store: Arc<dyn Store>,
+    pub seats: Arc<dyn Seats>,
+    pub wakeups: Arc<dyn Wakeups>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A cheap handle. The node stops when the last one is dropped, or in order at [`Engine::shutdown`].
+#[derive(Clone, Debug)]
+pub struct Engine {
+    running: Arc<Running>,
+}
+
+impl Engine {
+    /// Spawns the node's actors on the current tokio runtime. Returns when its seats are asked for and what is overdue
+    /// is ready. Metrics go to the recorder that is installed by then.
+    pub async fn start(parts: Parts, settings: Settings) -> Result<Engine> {
+        let running = Arc::new(Running::start(parts, settings).await?);
+        Ok(Engine { running })
+    }
+
+    pub fn now(&self) -> Time {
+        self.running.node.clock.now()
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.running.node.settings
+    }
+
+    pub fn node(&self) -> NodeId {
+        self.running.node.id
+    }
+
+    /// For reads. A write past the engine wakes nobody.
+    pub fn store(&self) -> &dyn Store {
+        &*self.running.node.store
+    }
+
+    pub fn health(&self) -> Health {
+        self.running.node.health()
+    }
+
+    /// Takes jobs in; one answer each, in order.
+    pub async fn submit(&self, drafts: Vec<Draft>) -> Result<Vec<Submission>> {
+        self.running.node.submit(drafts).await
+    }
+
+    /// Waits up to `ask.wait` for something to do. An empty list means that there was nothing.
+    pub async fn claim(&self, ask: ClaimAsk) -> Result<ClaimAnswer> {
+        self.running.node.claim(ask).await
+    }
+
+    /// Ends attempts; one answer each, in order.
+    pub async fn settle(&self, ends: Vec<AttemptEnd>) -> Result<Vec<Settled>> {
+        self.running.node.settle(ends).await
+    }
+
+    pub async fn report(&self, reports: Vec<Report>) -> Result<Vec<Hold>> {
+        self.running.node.report(reports).await
+    }
+
+    pub async fn register(
+        &self,
+        tenant: TenantName,
+        info: WorkerInfo,
+        lease: Option<Duration>,
+    ) -> Result<Registration> {
+        self.running.node.register(tenant, info, lease).await
+    }
+
+    /// `holding`, if given, is all that the worker holds: what it never received is given back.
+    pub async fn heartbeat(
+        &self,
+        tenant: TenantName,
+        worker: WorkerId,
+        holding: Option<Vec<LeaseId>>,
+    ) -> Result<Pulse> {
+        self.running.node.heartbeat(tenant, worker, holding).await
+    }
+
+    /// The worker goes for good; what it still holds is taken back.
+    pub async fn leave(&self, tenant: TenantName, worker: WorkerId) -> Result<Pulse> {
+        self.running.node.leave(tenant, worker).await
+    }
+
+    pub async fn command(&self, commands: Vec<Command>) -> Result<Vec<Commanded>> {
+        self.running.node.command(commands).await
+    }
+
+    /// The same command for every job that the filter finds, until `max` were moved.
+    pub async fn command_found(
+        &self,
+        tenant: TenantName,
+        filter: Filter,
+        what: JobCommand,
+        max: u64,
+    ) -> Result<Bulk> {
+        self.running.node.command_found(tenant, filter, what, max).await
+    }
+
+    /// Why a job is where it is; `None` if there is no such job.
+    pub async fn explain(&self, tenant: &TenantName, id: JobId) -> Result<Option<Explanation>> {
+        self.running.node.explain(tenant, id).await
+    }
+
+    /// What happens from now on.
+    pub fn events(&self) -> Events {
+        self.running.node.subscribe()
+    }
+
+    /// Answers waiting claims with empty lists, finishes what was accepted, stops the actors, leaves the seats.
+    /// Calling it again waits for the same end.
+    pub async fn shutdown(&self) {
+        self.running.shutdown().await;
+    }
+}

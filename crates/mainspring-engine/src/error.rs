@@ -1,0 +1,20 @@
+//! What can go wrong, sorted by what the caller can do. A lost race is not here: it is an answer.
+
+use std::time::Duration;
+
+use mainspring_core::store;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Error {
+    /// Try later: too many requests wait already. Nothing of this one happened.
+    #[error("too many requests are waiting; try again in {} ms", retry_after.as_millis())]
+    Busy { retry_after: Duration },
+    /// As [`store::Error`] says.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// Ask another node: this one is shutting down.
+    #[error("the node is shutting down")]
+    Closed,
+}

@@ -1,0 +1,194 @@
+//! What has just happened, for whoever listens. Keeps nothing: a reader that is not there misses it, and with no
+//! reader at all nothing is even put together.
+
+use std::sync::Arc;
+
+use mainspring_core::id::{JobId, WorkerId};
+use mainspring_core::name::{QueueRef, TenantName};
+use mainspring_core::time::Time;
+use tokio::sync::{broadcast, watch};
+
+use crate::clock::Clock;
+
+/// Events a slow reader may be behind before it misses some.
+pub const EVENTS_BEHIND_MAX: usize = 4_096;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    pub at: Time,
+    pub kind: EventKind,
+    pub job: Option<JobId>,
+    pub tenant: Option<TenantName>,
+    pub queue: Option<QueueRef>,
+    pub worker: Option<WorkerId>,
+    pub attempt: Option<u32>,
+    pub error: Option<String>,
+    /// How many jobs became Ready at once, or how many events a Lagged reader missed.
+    pub count: Option<u64>,
+}
+
+impl Event {
+    pub(crate) fn new(at: Time, kind: EventKind) -> Event {
+        Event {
+            at,
+            kind,
+            job: None,
+            tenant: None,
+            queue: None,
+            worker: None,
+            attempt: None,
+            error: None,
+            count: None,
+        }
+    }
+
+    pub(crate) fn of_queue(self, queue: QueueRef) -> Event {
+        Event { tenant: Some(queue.tenant.clone()), queue: Some(queue), ..self }
+    }
+
+    pub(crate) fn of_job(self, job: JobId) -> Event {
+        Event { job: Some(job), ..self }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventKind {
+    Submitted,
+    /// Jobs of a queue fell due; they are counted, not named.
+    Ready,
+    Claimed,
+    Started,
+    Completed,
+    Retrying,
+    Failed,
+    Cancelled,
+    Snoozed,
+    Released,
+    Reclaimed,
+    Expired,
+    Paused,
+    Resumed,
+    Revived,
+    Updated,
+    Deleted,
+    QueuePaused,
+    QueueResumed,
+    /// The reader was too slow and missed some.
+    Lagged,
+}
+
+impl EventKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventKind::Submitted => "submitted",
+            EventKind::Ready => "ready",
+            EventKind::Claimed => "claimed",
+            EventKind::Started => "started",
+            EventKind::Completed => "completed",
+            EventKind::Retrying => "retrying",
+            EventKind::Failed => "failed",
+            EventKind::Cancelled => "cancelled",
+            EventKind::Snoozed => "snoozed",
+            EventKind::Released => "released",
+            EventKind::Reclaimed => "reclaimed",
+            EventKind::Expired => "expired",
+            EventKind::Paused => "paused",
+            EventKind::Resumed => "resumed",
+            EventKind::Revived => "revived",
+            EventKind::Updated => "updated",
+            EventKind::Deleted => "deleted",
+            EventKind::QueuePaused => "queue_paused",
+            EventKind::QueueResumed => "queue_resumed",
+            EventKind::Lagged => "lagged",
+        }
+    }
+}
+
+/// A subscription.
+#[derive(Debug)]
+pub struct Events {
+    receiver: broadcast::Receiver<Arc<Event>>,
+    closing: watch::Receiver<bool>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Events {
+    /// The next event; `None` when the node shuts down.
+    pub async fn next(&mut self) -> Option<Event> {
+        let received = tokio::select! {
+            received = self.receiver.recv() => received,
+            _ = self.closing.wait_for(|closing| *closing) => return None,
+        };
+        match received {
+            Ok(event) => Some(Event::clone(&event)),
+            Err(broadcast::error::RecvError::Lagged(missed)) => {
+                let now = self.clock.now();
+                Some(Event { count: Some(missed), ..Event::new(now, EventKind::Lagged) })
+            }
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}
+
+/// Where events are said.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    sender: broadcast::Sender<Arc<Event>>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Stage {
+        Stage { sender: broadcast::Sender::new(EVENTS_BEHIND_MAX) }
+    }
+
+    pub(crate) fn listening(&self) -> bool {
+        self.sender.receiver_count() > 0
+    }
+
+    /// Says what `events` makes, if anybody listens.
+    pub(crate) fn say<I: IntoIterator<Item = Event>>(&self, events: impl FnOnce() -> I) {
+        if self.listening() {
+            for event in events() {
+                // The last reader may have left in between: nobody misses it then.
+                let _ = self.sender.send(Arc::new(event));
+            }
+        }
+    }
+
+    pub(crate) fn subscribe(&self, closing: watch::Receiver<bool>, clock: Arc<dyn Clock>) -> Events {
+        Events { receiver: self.sender.subscribe(), closing, clock }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+
+    fn stage() -> (Stage, watch::Sender<bool>, Arc<dyn Clock>) {
+        (Stage::new(), watch::Sender::new(false), Arc::new(ManualClock::new(Time::ZERO)))
+    }
+
+    #[test]
+    fn with_no_reader_nothing_is_put_together() {
+        let (stage, _, _) = stage();
+        stage.say(|| -> [Event; 0] { panic!("nobody listens") });
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_is_told_what_it_missed_and_goes_on() {
+        let (stage, closing, clock) = stage();
+        let mut events = stage.subscribe(closing.subscribe(), clock);
+        let said = EVENTS_BEHIND_MAX as u64 + 3;
+        stage.say(|| (0..said).map(|ms| Event::new(Time::from_millis(ms), EventKind::Ready)));
+
+        let lagged = events.next().await.expect("an event");
+        assert_eq!((lagged.kind, lagged.count), (EventKind::Lagged, Some(3)));
+        assert_eq!(events.next().await.expect("an event").at, Time::from_millis(3));
+
+        closing.send_replace(true);
+        while let Some(event) = events.next().await {
+            assert_eq!(event.kind, EventKind::Ready);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Group commit: requests that come at the same time go to the store in one call. Waits for nobody: when the store is
+//! idle a lone request goes at once, and what comes while calls are under way makes up the next one.
+//!
+//! A request is never split, and one that is larger than the bound goes alone. Requests of different calls may overtake
+//! each other; within a call they keep their order.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mainspring_core::store;
+use metrics::Counter;
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+
+use crate::error::{Error, Result};
+
+/// Calls under way at a time: while one commits, the next is already in the store's queue.
+pub const CALLS_MAX: usize = 2;
+/// The items that may wait, for each request that may wait.
+pub const WAITING_ITEMS_PER_REQUEST: usize = 10;
+/// What a caller is told to wait when it is turned away.
+pub const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The bounds of a gather.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Items in one call.
+    pub(crate) call_max: usize,
+    /// Requests that wait.
+    pub(crate) waiting_max: usize,
+    /// A request whose caller is gone is not sent: nobody would take its answer.
+    pub(crate) drop_abandoned: bool,
+}
+
+/// What can be gathered.
+pub(crate) trait Item: Sized + Send + 'static {
+    /// How much of a call it takes up.
+    fn weight(&self) -> usize {
+        1
+    }
+
+    /// A copy, for calls that the store may refuse because of one item: the requests are then tried one by one.
+    fn spare(&self) -> Option<Self> {
+        None
+    }
+}
+
+/// Where callers hand in their requests.
+pub(crate) struct Gather<I, A> {
+    requests: mpsc::Sender<Request<I, A>>,
+    waiting_items: Arc<AtomicUsize>,
+    waiting_items_max: usize,
+    rejected: Counter,
+}
+
+/// The other end: hand it to [`Gathering::run`].
+#[derive(Debug)]
+pub(crate) struct Gathering<I, A> {
+    requests: mpsc::Receiver<Request<I, A>>,
+    waiting_items: Arc<AtomicUsize>,
+    bounds: Bounds,
+}
+
+#[derive(Debug)]
+struct Request<I, A> {
+    items: Vec<I>,
+    weight: usize,
+    reply: oneshot::Sender<Result<Vec<A>>>,
+}
+
+/// A gather and its other end. Requests that are turned away are counted in `rejected`.
+pub(crate) fn gather<I, A>(bounds: Bounds, rejected: &Counter) -> (Gather<I, A>, Gathering<I, A>) {
+    let (sender, receiver) = mpsc::channel(bounds.waiting_max.max(1));
+    let waiting_items = Arc::new(AtomicUsize::new(0));
+    let gather = Gather {
+        requests: sender,
+        waiting_items: waiting_items.clone(),
+        waiting_items_max: bounds.waiting_max.saturating_mul(WAITING_ITEMS_PER_REQUEST),
+        rejected: rejected.clone(),
+    };
+    (gather, Gathering { requests: receiver, waiting_items, bounds })
+}
+
+impl<I, A> fmt::Debug for Gather<I, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gather").field("waiting_items", &self.waiting_items).finish_non_exhaustive()
+    }
+}
+
+impl<I: Item, A> Gather<I, A> {
+    /// One answer for each item, in order. Turned away if too many wait already.
+    pub(crate) async fn ask(&self, items: Vec<I>) -> Result<Vec<A>> {
+        if items.is_empty() {
+            return Ok(vec![]);
+        }
+        let busy = || {
+            self.rejected.increment(1);
+            Error::Busy { retry_after: RETRY_AFTER }
+        };
+        let waiting = self.waiting_items.load(Ordering::Relaxed);
+        if waiting > 0 && waiting + items.len() > self.waiting_items_max {
+            return Err(busy());
+        }
+        let permit = self.requests.try_reserve().map_err(|error| match error {
+            mpsc::error::TrySendError::Full(()) => busy(),
+            mpsc::error::TrySendError::Closed(()) => Error::Closed,
+        })?;
+        let (request, answer) = self.request(items);
+        permit.send(request);
+        answer.await.unwrap_or(Err(Error::Closed))
+    }
+
+    /// The same for the node's own requests: waits for room instead.
+    pub(crate) async fn ask_patiently(&self, items: Vec<I>) -> Result<Vec<A>> {
+        let permit = self.requests.reserve().await.map_err(|_| Error::Closed)?;
+        let (request, answer) = self.request(items);
+        permit.send(request);
+        answer.await.unwrap_or(Err(Error::Closed))
+    }
+
+    fn request(&self, items: Vec<I>) -> (Request<I, A>, oneshot::Receiver<Result<Vec<A>>>) {
+        self.waiting_items.fetch_add(items.len(), Ordering::Relaxed);
+        let weight = items.iter().map(I::weight).sum();
+        let (reply, answer) = oneshot::channel();
+        (Request { items, weight, reply }, answer)
+    }
+}
+
+impl<I: Item, A: Send + 'static> Gathering<I, A> {
+    /// Gathers until `closing` says so, and then finishes what was handed in.
+    pub(crate) async fn run<C, F>(mut self, call: C, mut closing: watch::Receiver<bool>)
+    where
+        C: Fn(Vec<I>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = store::Result<Vec<A>>> + Send + 'static,
+    {
+        let slots = Arc::new(Semaphore::new(CALLS_MAX));
+        let mut left_over = None;
+        loop {
+            let slot = slots.clone().acquire_owned().await.expect("nobody closes the slots");
+            let first = match left_over.take() {
+                Some(request) => request,
+                None => tokio::select! {
+                    biased;
+                    request = self.requests.recv() => match request {
+                        Some(request) => request,
+                        None => break,
+                    },
+                    _ = closing.wait_for(|closing| *closing) => {
+                        self.requests.close();
+                        match self.requests.recv().await {
+                            Some(request) => request,
+                            None => break,
+                        }
+                    }
+                },
+            };
+            let (batch, rest) = self.fill(first);
+            left_over = rest;
+            if !batch.is_empty() {
+                let call = call.clone();
+                tokio::spawn(async move {
+                    answer(batch, call).await;
+                    drop(slot);
+                });
+            }
+        }
+        // The last calls are over when all slots are free.
+        let _ = slots.acquire_many(CALLS_MAX as u32).await;
+    }
+
+    /// Everything that waits and fits, and the first that does not.
+    fn fill(&mut self, first: Request<I, A>) -> (Vec<Request<I, A>>, Option<Request<I, A>>) {
+        let mut batch = Vec::new();
+        let mut weight = 0;
+        let mut next = Some(first);
+        while let Some(request) = next {
+            if !batch.is_empty() && weight + request.weight > self.bounds.call_max {
+                return (batch, Some(request));
+            }
+            self.waiting_items.fetch_sub(request.items.len(), Ordering::Relaxed);
+            if !(self.bounds.drop_abandoned && request.reply.is_closed()) {
+                weight += request.weight;
+                batch.push(request);
+            }
+            next = self.requests.try_recv().ok();
+        }
+        (batch, None)
+    }
+}
+
+/// Makes the call and gives each request its own part of the answer.
+async fn answer<I: Item, A, C, F>(mut batch: Vec<Request<I, A>>, call: C)
+where
+    C: Fn(Vec<I>) -> F,
+    F: Future<Output = store::Result<Vec<A>>>,
+{
+    if let [_] = batch[..] {
+        let Request { items, reply, .. } = batch.remove(0);
+        let _ = reply.send(call(items).await.map_err(Error::Store));
+        return;
+    }
+    let mut items = Vec::with_capacity(batch.iter().map(|request| request.items.len()).sum());
+    let mut parts = Vec::with_capacity(batch.len());
+    for request in batch {
+        let spare: Option<Vec<I>> = request.items.iter().map(I::spare).collect();
+        parts.push(Part { len: request.items.len(), spare, reply: request.reply });
+        items.extend(request.items);
+    }
+    match call(items).await {
+        Ok(answers) => share_out(answers, parts),
+        Err(error) => {
+            for Part { spare, reply, .. } in parts {
+                // One item is at fault and nothing happened: tried alone, the others go through.
+                let answer = match (&error, spare) {
+                    (store::Error::Invalid(_), Some(items)) => call(items).await,
+                    _ => Err(error.clone()),
+                };
+                let _ = reply.send(answer.map_err(Error::Store));
+            }
+        }
+    }
+}
+
+/// What is left of a request once its items have gone into a call.
+struct Part<I, A> {
+    len: usize,
+    spare: Option<Vec<I>>,
+    reply: oneshot::Sender<Result<Vec<A>>>,
+}
+
+fn share_out<I, A>(answers: Vec<A>, parts: Vec<Part<I, A>>) {
+    let mut answers = answers.into_iter();
+    for part in parts {
+        let own: Vec<A> = answers.by_ref().take(part.len).collect();
+        debug_assert_eq!(own.len(), part.len, "a store answers every item");
+        // A caller that is gone does not take its answer; what it says has happened all the same.
+        let _ = part.reply.send(Ok(own));
+    }
+}
+
+#[cfg(test)]
+#[path = "gather_tests.rs"]
+mod tests;

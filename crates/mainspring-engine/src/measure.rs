@@ -1,0 +1,205 @@
+//! The names of what is measured, and the handles to it. Depth and age of queues are read by the door when asked.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, RwLock};
+
+use mainspring_core::job::ExecutionOutcome;
+use mainspring_core::name::QueueName;
+use metrics::{
+    Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+
+use crate::clock::Stopwatch;
+
+/// Labels: `queue`.
+pub const SUBMITTED_TOTAL: &str = "mainspring_submitted_total";
+/// Labels: `queue`.
+pub const CLAIMED_TOTAL: &str = "mainspring_claimed_total";
+/// Labels: `queue`, `outcome`.
+pub const SETTLED_TOTAL: &str = "mainspring_settled_total";
+pub const STALE_TOTAL: &str = "mainspring_stale_total";
+/// Labels: `cause`.
+pub const LEASES_EXPIRED_TOTAL: &str = "mainspring_leases_expired_total";
+pub const JOBS_EXPIRED_TOTAL: &str = "mainspring_jobs_expired_total";
+pub const PRUNED_TOTAL: &str = "mainspring_pruned_total";
+/// Labels: `reason`.
+pub const REJECTED_TOTAL: &str = "mainspring_rejected_total";
+pub const FIRE_LATENESS_SECONDS: &str = "mainspring_fire_lateness_seconds";
+pub const CLAIM_LATENCY_SECONDS: &str = "mainspring_claim_latency_seconds";
+/// Labels: `call`.
+pub const STORE_CALL_SECONDS: &str = "mainspring_store_call_seconds";
+/// Labels: `call`.
+pub const GATHER_JOBS: &str = "mainspring_gather_jobs";
+pub const SEATS_HELD: &str = "mainspring_seats_held";
+
+/// Tells the recorder what each of them means. Call it once, after the recorder is installed.
+pub fn describe() {
+    describe_counter!(SUBMITTED_TOTAL, "Jobs accepted, by queue");
+    describe_counter!(CLAIMED_TOTAL, "Jobs handed to workers, by queue");
+    describe_counter!(SETTLED_TOTAL, "Attempts that ended, by queue and outcome");
+    describe_counter!(STALE_TOTAL, "Settlements and reports that came after their lease was over");
+    describe_counter!(LEASES_EXPIRED_TOTAL, "Leases taken back, by cause");
+    describe_counter!(JOBS_EXPIRED_TOTAL, "Jobs cancelled because they did not start in time");
+    describe_counter!(PRUNED_TOTAL, "Jobs forgotten after their retention");
+    describe_counter!(REJECTED_TOTAL, "Requests and jobs turned away, by reason");
+    describe_histogram!(FIRE_LATENESS_SECONDS, Unit::Seconds, "From due to ready, for the most overdue of each promote");
+    describe_histogram!(CLAIM_LATENCY_SECONDS, Unit::Seconds, "From due to handed out, for first attempts");
+    describe_histogram!(STORE_CALL_SECONDS, Unit::Seconds, "How long the store took, by call");
+    describe_histogram!(GATHER_JOBS, Unit::Count, "Jobs in one gathered store call, by call");
+    describe_gauge!(SEATS_HELD, "Seats this node holds");
+}
+
+/// Queues with a label of their own; the rest are counted as `other`, so that metrics stay bounded.
+pub const QUEUE_LABELS_MAX: usize = 1_000;
+
+/// The calls to the store that are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Submit,
+    Promote,
+    Claim,
+    Heartbeat,
+    Report,
+    Settle,
+    Reclaim,
+    Command,
+    Prune,
+}
+
+impl Call {
+    const ALL: [Call; 9] = [
+        Call::Submit,
+        Call::Promote,
+        Call::Claim,
+        Call::Heartbeat,
+        Call::Report,
+        Call::Settle,
+        Call::Reclaim,
+        Call::Command,
+        Call::Prune,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Call::Submit => "submit",
+            Call::Promote => "promote",
+            Call::Claim => "claim",
+            Call::Heartbeat => "heartbeat",
+            Call::Report => "report",
+            Call::Settle => "settle",
+            Call::Reclaim => "reclaim",
+            Call::Command => "command",
+            Call::Prune => "prune",
+        }
+    }
+}
+
+/// The handles, looked up once: a lookup for each job would cost more than the count.
+pub(crate) struct Meters {
+    seconds: [Histogram; Call::ALL.len()],
+    gathered: [Histogram; Call::ALL.len()],
+    queues: RwLock<HashMap<QueueName, Arc<QueueMeters>>>,
+    others: Arc<QueueMeters>,
+    pub(crate) stale: Counter,
+    pub(crate) expired_by_crash: Counter,
+    pub(crate) expired_by_timeout: Counter,
+    pub(crate) jobs_expired: Counter,
+    pub(crate) pruned: Counter,
+    pub(crate) rejected_busy: Counter,
+    pub(crate) rejected_queue_full: Counter,
+    pub(crate) fire_lateness: Histogram,
+    pub(crate) claim_latency: Histogram,
+    pub(crate) seats_held: Gauge,
+}
+
+/// The counters of one queue.
+pub(crate) struct QueueMeters {
+    pub(crate) submitted: Counter,
+    pub(crate) claimed: Counter,
+    settled: [Counter; OUTCOMES.len()],
+}
+
+const OUTCOMES: [(ExecutionOutcome, &str); 7] = [
+    (ExecutionOutcome::Succeeded, "succeeded"),
+    (ExecutionOutcome::Failed, "failed"),
+    (ExecutionOutcome::TimedOut, "timed_out"),
+    (ExecutionOutcome::Crashed, "crashed"),
+    (ExecutionOutcome::Snoozed, "snoozed"),
+    (ExecutionOutcome::Released, "released"),
+    (ExecutionOutcome::Cancelled, "cancelled"),
+];
+
+impl QueueMeters {
+    fn new(queue: &str) -> QueueMeters {
+        let label = || queue.to_owned();
+        QueueMeters {
+            submitted: counter!(SUBMITTED_TOTAL, "queue" => label()),
+            claimed: counter!(CLAIMED_TOTAL, "queue" => label()),
+            settled: OUTCOMES.map(|(_, outcome)| counter!(SETTLED_TOTAL, "queue" => label(), "outcome" => outcome)),
+        }
+    }
+
+    pub(crate) fn settled(&self, outcome: ExecutionOutcome) -> &Counter {
+        let at = OUTCOMES.iter().position(|&(known, _)| known == outcome);
+        &self.settled[at.expect("every outcome is in the table")]
+    }
+}
+
+impl Meters {
+    pub(crate) fn new() -> Meters {
+        Meters {
+            seconds: Call::ALL.map(|call| histogram!(STORE_CALL_SECONDS, "call" => call.as_str())),
+            gathered: Call::ALL.map(|call| histogram!(GATHER_JOBS, "call" => call.as_str())),
+            queues: RwLock::default(),
+            others: Arc::new(QueueMeters::new("other")),
+            stale: counter!(STALE_TOTAL),
+            expired_by_crash: counter!(LEASES_EXPIRED_TOTAL, "cause" => "crash"),
+            expired_by_timeout: counter!(LEASES_EXPIRED_TOTAL, "cause" => "timeout"),
+            jobs_expired: counter!(JOBS_EXPIRED_TOTAL),
+            pruned: counter!(PRUNED_TOTAL),
+            rejected_busy: counter!(REJECTED_TOTAL, "reason" => "busy"),
+            rejected_queue_full: counter!(REJECTED_TOTAL, "reason" => "queue_full"),
+            fire_lateness: histogram!(FIRE_LATENESS_SECONDS),
+            claim_latency: histogram!(CLAIM_LATENCY_SECONDS),
+            seats_held: gauge!(SEATS_HELD),
+        }
+    }
+
+    /// Times a call to the store.
+    pub(crate) async fn time<T>(&self, call: Call, answer: impl Future<Output = T>) -> T {
+        let watch = Stopwatch::start();
+        let answer = answer.await;
+        self.seconds[call as usize].record(watch.elapsed());
+        answer
+    }
+
+    /// Times a call that was gathered from several requests.
+    pub(crate) async fn time_gathered<T>(&self, call: Call, items: usize, answer: impl Future<Output = T>) -> T {
+        self.gathered[call as usize].record(items as f64);
+        self.time(call, answer).await
+    }
+
+    pub(crate) fn queue(&self, queue: &QueueName) -> Arc<QueueMeters> {
+        let known = |queues: &HashMap<QueueName, Arc<QueueMeters>>| match queues.get(queue) {
+            Some(meters) => Some(meters.clone()),
+            None if queues.len() >= QUEUE_LABELS_MAX => Some(self.others.clone()),
+            None => None,
+        };
+        if let Some(meters) = known(&self.queues.read().expect("nobody panics while counting")) {
+            return meters;
+        }
+        let mut queues = self.queues.write().expect("nobody panics while counting");
+        // Another task may have been faster.
+        known(&queues).unwrap_or_else(|| {
+            queues.entry(queue.clone()).or_insert_with(|| Arc::new(QueueMeters::new(queue.as_str()))).clone()
+        })
+    }
+}
+
+impl fmt::Debug for Meters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meters").finish_non_exhaustive()
+    }
+}

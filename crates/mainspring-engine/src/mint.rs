@@ -1,0 +1,102 @@
+//! Ids and seeds: the one place that draws random numbers. Decides nothing by them.
+
+use std::sync::{Mutex, MutexGuard};
+
+use mainspring_core::id::{JobId, NodeId, WorkerId};
+use mainspring_core::segment::Segment;
+use mainspring_core::time::Time;
+use rand::rngs::StdRng;
+use rand::{Rng, RngExt, SeedableRng};
+use uuid::Uuid;
+
+/// A node's mint. Lock it once for a batch.
+#[derive(Debug)]
+pub(crate) struct Mint(Mutex<Press>);
+
+impl Mint {
+    #[allow(clippy::disallowed_methods, reason = "this is the place that owns randomness")]
+    pub(crate) fn new() -> Mint {
+        Mint(Mutex::new(Press { random: rand::make_rng(), last: (Time::ZERO, 0) }))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Press> {
+        self.0.lock().expect("nobody panics while minting")
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Press {
+    random: StdRng,
+    /// The time and order in the last job's id.
+    last: (Time, u32),
+}
+
+impl Press {
+    /// Rises with every call, even when the clock steps back.
+    pub(crate) fn job(&mut self, now: Time) -> JobId {
+        let (at, order) = self.last;
+        self.last = if now > at {
+            (now, 0)
+        } else if order < JobId::ORDER_MAX {
+            (at, order + 1)
+        } else {
+            (Time::from_millis(at.as_millis() + 1), 0)
+        };
+        let (at, order) = self.last;
+        let segment = Segment::wrap(self.random.random_range(0..Segment::COUNT));
+        JobId::mint(at, order, segment, self.random.next_u64())
+    }
+
+    pub(crate) fn worker(&mut self) -> WorkerId {
+        WorkerId(self.uuid())
+    }
+
+    pub(crate) fn node(&mut self) -> NodeId {
+        NodeId(self.uuid())
+    }
+
+    /// For jitter.
+    pub(crate) fn seed(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+
+    fn uuid(&mut self) -> Uuid {
+        uuid::Builder::from_random_bytes(self.random.random()).into_uuid()
+    }
+
+    #[cfg(test)]
+    fn seeded(seed: u64) -> Press {
+        Press { random: StdRng::seed_from_u64(seed), last: (Time::ZERO, 0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ids_rise_whatever_the_clock_does(seed: u64, instants in prop::collection::vec(0u64..1_000, 1..200)) {
+            let mut press = Press::seeded(seed);
+            let ids: Vec<JobId> = instants.into_iter().map(|ms| press.job(Time::from_millis(ms))).collect();
+            prop_assert!(ids.is_sorted_by(|a, b| a < b));
+        }
+    }
+
+    #[test]
+    fn a_millisecond_that_is_used_up_borrows_from_the_next() {
+        let mut press = Press::seeded(1);
+        press.last = (Time::from_millis(7), JobId::ORDER_MAX - 1);
+        let ids: Vec<JobId> = (0..3).map(|_| press.job(Time::from_millis(7))).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        assert_eq!(press.last, (Time::from_millis(8), 1));
+    }
+
+    #[test]
+    fn jobs_are_spread_over_all_segments() {
+        let mut press = Press::seeded(2);
+        let segments: std::collections::BTreeSet<_> = (0..10_000).map(|_| press.job(Time::ZERO).segment()).collect();
+        assert_eq!(segments.len(), usize::from(Segment::COUNT));
+    }
+}

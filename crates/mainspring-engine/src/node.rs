@@ -1,0 +1,234 @@
+//! One running node: what its verbs and actors share, how it starts and how it ends. Does no work itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_core::id::{LeaseId, NodeId};
+use mainspring_core::job::Job;
+use mainspring_core::seats::Seats;
+use mainspring_core::store::{Beat, Claim, Hold, Pulse, Report, Settled, Settlement, Store, Submitted};
+use mainspring_core::wakeups::{Wakeup, Wakeups};
+use tokio::sync::{Mutex, Notify, mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::actor::{self, Actor};
+use crate::clock::Clock;
+use crate::dispatch::{Backstop, Handful, Poll, give_back};
+use crate::engine::Parts;
+use crate::error::Result;
+use crate::events::{Events, Stage};
+use crate::gather::{Bounds, Gather, Gathering, gather};
+use crate::health::{Chart, Health};
+use crate::measure::Meters;
+use crate::mint::Mint;
+use crate::ownership::{Holdings, Ownership};
+use crate::settings::Settings;
+use crate::sweep::Sweep;
+use crate::trigger::{Plan, Trigger};
+use crate::{relay, settle};
+
+/// How long a node that shuts down waits for its seats to be given up. Their terms end by themselves.
+const LEAVE_MAX: Duration = Duration::from_secs(2);
+
+/// What verbs and actors share.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) id: NodeId,
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) seats: Arc<dyn Seats>,
+    pub(crate) wakeups: Arc<dyn Wakeups>,
+    pub(crate) clock: Arc<dyn Clock>,
+
+    pub(crate) mint: Mint,
+    pub(crate) meters: Meters,
+    pub(crate) stage: Stage,
+    pub(crate) chart: Chart,
+    pub(crate) holdings: Holdings,
+
+    pub(crate) submits: Gather<Job, Submitted>,
+    pub(crate) claims: Gather<Claim, Handful>,
+    pub(crate) settles: Gather<Settlement, Settled>,
+    pub(crate) reports: Gather<Report, Hold>,
+    pub(crate) beats: Gather<Beat, Pulse>,
+
+    pub(crate) poll: Poll,
+    pub(crate) plan: Plan,
+    /// Nudges for the actors; the trigger's is the plan's.
+    pub(crate) ownership: Arc<Notify>,
+    pub(crate) sweep: Arc<Notify>,
+    /// Claimed jobs that did not reach their worker.
+    pub(crate) dropped: mpsc::UnboundedSender<Vec<LeaseId>>,
+    pub(crate) hints: mpsc::Sender<Vec<Wakeup>>,
+
+    /// Stop what you are doing.
+    pub(crate) closing: watch::Sender<bool>,
+    /// Everything that could drop a claimed job has stopped.
+    ended: watch::Sender<bool>,
+}
+
+/// The receiving ends of what a node owns.
+struct Ends {
+    submits: Gathering<Job, Submitted>,
+    claims: Gathering<Claim, Handful>,
+    settles: Gathering<Settlement, Settled>,
+    reports: Gathering<Report, Hold>,
+    beats: Gathering<Beat, Pulse>,
+    dropped: mpsc::UnboundedReceiver<Vec<LeaseId>>,
+    hints: mpsc::Receiver<Vec<Wakeup>>,
+}
+
+impl Node {
+    fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
+        let now = parts.clock.now();
+        let (mint, meters) = (Mint::new(), Meters::new());
+        let bounds = Bounds {
+            call_max: settings.gather_jobs_max,
+            waiting_max: settings.inflight_max,
+            drop_abandoned: false,
+        };
+        let rejected = &meters.rejected_busy;
+        let (submits, submits_end) = gather(bounds, rejected);
+        // Jobs claimed for a worker that has hung up would only have to be given back.
+        let (claims, claims_end) = gather(Bounds { drop_abandoned: true, ..bounds }, rejected);
+        let (settles, settles_end) = gather(bounds, rejected);
+        let (reports, reports_end) = gather(bounds, rejected);
+        let (beats, beats_end) = gather(bounds, rejected);
+        let (dropped, dropped_end) = mpsc::unbounded_channel();
+        let (hints, hints_end) = mpsc::channel(relay::HINTS_MAX);
+
+        let id = mint.lock().node();
+        let node = Node {
+            id,
+            plan: Plan::new(now, settings.look_ahead),
+            settings,
+            store: parts.store,
+            seats: parts.seats,
+            wakeups: parts.wakeups,
+            clock: parts.clock,
+            mint,
+            meters,
+            stage: Stage::new(),
+            chart: Chart::new(now),
+            holdings: Holdings::none(),
+            submits,
+            claims,
+            settles,
+            reports,
+            beats,
+            poll: Poll::new(),
+            ownership: Arc::default(),
+            sweep: Arc::default(),
+            dropped,
+            hints,
+            closing: watch::Sender::new(false),
+            ended: watch::Sender::new(false),
+        };
+        let ends = Ends {
+            submits: submits_end,
+            claims: claims_end,
+            settles: settles_end,
+            reports: reports_end,
+            beats: beats_end,
+            dropped: dropped_end,
+            hints: hints_end,
+        };
+        (Arc::new(node), ends)
+    }
+
+    pub(crate) fn health(&self) -> Health {
+        self.chart.read(*self.closing.borrow())
+    }
+
+    pub(crate) fn subscribe(&self) -> Events {
+        self.stage.subscribe(self.closing.subscribe(), self.clock.clone())
+    }
+}
+
+/// A node with its tasks. They stop when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) node: Arc<Node>,
+    tasks: Mutex<Option<Tasks>>,
+}
+
+#[derive(Debug)]
+struct Tasks {
+    /// End when the node closes.
+    working: Vec<JoinHandle<()>>,
+    /// Ends after them.
+    last: JoinHandle<()>,
+}
+
+impl Running {
+    pub(crate) async fn start(parts: Parts, settings: Settings) -> Result<Running> {
+        let (node, ends) = Node::new(parts, settings);
+        let mut ownership = Ownership::new(node.clone());
+        let mut trigger = Trigger::new(node.clone());
+        let now = node.clock.now();
+        let renew_at = ownership.tick(now).await?;
+        let fire_at = trigger.tick(now).await?;
+
+        let sweep = Sweep::new(node.clone(), now);
+        let working = vec![
+            tokio::spawn(actor::run(ownership, node.clone(), node.ownership.clone(), renew_at)),
+            tokio::spawn(actor::run(trigger, node.clone(), node.plan.nudge(), fire_at)),
+            tokio::spawn(actor::run(sweep, node.clone(), node.sweep.clone(), now)),
+            tokio::spawn(actor::run(Backstop::new(node.clone()), node.clone(), Arc::default(), now)),
+            tokio::spawn(relay::tell(node.clone(), ends.hints)),
+            tokio::spawn(relay::hear(node.clone())),
+            spawn_gather(&node, ends.submits, |node, jobs| node.apply_submits(jobs)),
+            spawn_gather(&node, ends.claims, |node, claims| async move { node.apply_claims(claims).await }),
+            spawn_gather(&node, ends.settles, |node, ends| async move { settle::apply(&node, ends).await }),
+            spawn_gather(&node, ends.reports, |node, reports| async move { node.apply_reports(reports).await }),
+            spawn_gather(&node, ends.beats, |node, beats| node.apply_beats(beats)),
+        ];
+        let last = tokio::spawn(give_back(node.clone(), ends.dropped, node.ended.subscribe()));
+        Ok(Running { node, tasks: Mutex::new(Some(Tasks { working, last })) })
+    }
+
+    pub(crate) async fn shutdown(&self) {
+        let mut tasks = self.tasks.lock().await;
+        let Some(Tasks { working, last }) = tasks.take() else { return };
+        let node = &self.node;
+        node.closing.send_replace(true);
+        node.poll.close();
+        for task in working {
+            join(task).await;
+        }
+        node.ended.send_replace(true);
+        join(last).await;
+
+        let now = node.clock.now();
+        let left = tokio::time::timeout(LEAVE_MAX, node.seats.leave(now, node.id)).await;
+        match left {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "could not give up the seats; their terms will end"),
+            Err(_) => tracing::warn!("giving up the seats took too long; their terms will end"),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.node.closing.send_replace(true);
+        self.node.ended.send_replace(true);
+    }
+}
+
+fn spawn_gather<I, A, F>(node: &Arc<Node>, end: Gathering<I, A>, apply: fn(Arc<Node>, Vec<I>) -> F) -> JoinHandle<()>
+where
+    I: crate::gather::Item,
+    A: Send + 'static,
+    F: Future<Output = mainspring_core::store::Result<Vec<A>>> + Send + 'static,
+{
+    let (node, closing) = (node.clone(), node.closing.subscribe());
+    tokio::spawn(end.run(move |items| apply(node.clone(), items), closing))
+}
+
+/// A task that panicked has said so; the others still end in order.
+async fn join(task: JoinHandle<()>) {
+    if let Err(error) = task.await {
+        tracing::error!(%error, "a task of the node has failed");
+    }
+}

@@ -1,0 +1,43 @@
+//! What an operator can turn, with the defaults. Reads no file: the binary does that.
+
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long a worker may be silent, unless it asks for something else.
+    pub lease_default: Duration,
+    /// How far ahead the wheel knows what falls due.
+    pub look_ahead: Duration,
+    /// How often leases, expiries and retention are looked at.
+    pub sweep_every: Duration,
+    /// How long Succeeded and Cancelled jobs are kept.
+    pub retention: Duration,
+    /// How long Dead jobs are kept.
+    pub dead_retention: Duration,
+    /// The longest wait of a claim.
+    pub claim_wait_max: Duration,
+    /// Jobs in one gathered store call. A larger request goes alone.
+    pub gather_jobs_max: usize,
+    /// Requests that may wait in a gather before callers get [`crate::Error::Busy`].
+    pub inflight_max: usize,
+    /// How long a seat is held without being renewed.
+    pub term: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            lease_default: Duration::from_secs(30),
+            look_ahead: Duration::from_secs(5),
+            sweep_every: Duration::from_secs(1),
+            retention: DAY,
+            dead_retention: 30 * DAY,
+            claim_wait_max: Duration::from_secs(60),
+            gather_jobs_max: 2_000,
+            inflight_max: 10_000,
+            term: Duration::from_secs(10),
+        }
+    }
+}

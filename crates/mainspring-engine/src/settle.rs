@@ -1,0 +1,149 @@
+//! Ends attempts. The core decides what an end means, the store applies it if the fence still matches; here is only
+//! the way between them, and who is told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mainspring_core::id::{JobId, LeaseId};
+use mainspring_core::job::{ExecutionOutcome, JobView};
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::{QueueRef, TenantName};
+use mainspring_core::store::{self, Settled, Settlement};
+use mainspring_core::time::Time;
+use mainspring_core::verdict::{self, Attempt, Outcome, Verdict};
+
+use crate::announce::News;
+use crate::error::Result;
+use crate::events::{Event, EventKind};
+use crate::gather;
+use crate::measure::Call;
+use crate::node::Node;
+
+/// How an attempt went, as its worker says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttemptEnd {
+    pub lease: LeaseId,
+    pub tenant: TenantName,
+    pub outcome: Outcome,
+}
+
+impl gather::Item for Settlement {}
+
+impl Node {
+    pub(crate) async fn settle(&self, ends: Vec<AttemptEnd>) -> Result<Vec<Settled>> {
+        let views = self.views_for(&ends).await?;
+        let now = self.clock.now();
+        let settle = |end: AttemptEnd| {
+            let verdict = self.decide(views.get(&(end.tenant, end.lease.job)), end.lease, end.outcome, now);
+            Settlement { lease: end.lease, verdict }
+        };
+        self.settles.ask(ends.into_iter().map(settle).collect()).await
+    }
+
+    /// The jobs whose policy matters. A success needs none, and most ends are successes.
+    async fn views_for(&self, ends: &[AttemptEnd]) -> Result<BTreeMap<(TenantName, JobId), JobView>> {
+        let mut wanted: BTreeMap<&TenantName, Vec<JobId>> = BTreeMap::new();
+        for end in ends.iter().filter(|end| !matches!(end.outcome, Outcome::Succeeded { .. })) {
+            wanted.entry(&end.tenant).or_default().push(end.lease.job);
+        }
+        let mut views = BTreeMap::new();
+        for (tenant, ids) in wanted {
+            let found = self.store.get(tenant, ids).await?;
+            views.extend(found.into_iter().flatten().map(|view| ((tenant.clone(), view.job.id), view)));
+        }
+        Ok(views)
+    }
+
+    fn decide(&self, view: Option<&JobView>, lease: LeaseId, outcome: Outcome, now: Time) -> Verdict {
+        if let Outcome::Succeeded { result } = outcome {
+            return Verdict::Succeed { result };
+        }
+        let held = |view: &&JobView| view.standing.lease.as_ref().is_some_and(|held| held.fence == lease.fence);
+        // The store will call it stale, whatever the verdict; this one would do no harm either.
+        let Some(view) = view.filter(held) else { return Verdict::Release };
+        let cancel_asked = view.standing.lease.as_ref().is_some_and(|held| held.cancel_asked);
+        let attempt = Attempt { job: &view.job, tally: view.standing.tally, cancel_asked };
+        verdict::decide(attempt, outcome, now, self.mint.lock().seed())
+    }
+}
+
+/// One call, and all that follows from it, whether the callers still listen or not.
+pub(crate) async fn apply(node: &Arc<Node>, settlements: Vec<Settlement>) -> store::Result<Vec<Settled>> {
+    let now = node.clock.now();
+    let outcomes: Vec<ExecutionOutcome> = settlements.iter().map(|settlement| settlement.verdict.outcome()).collect();
+    let said: Option<Vec<(JobId, Option<String>)>> = node.stage.listening().then(|| {
+        let say = |settlement: &Settlement| {
+            (settlement.lease.job, settlement.verdict.error().map(|error| error.message.clone()))
+        };
+        settlements.iter().map(say).collect()
+    });
+    let call = node.store.settle(now, settlements);
+    let answers = node.meters.time_gathered(Call::Settle, outcomes.len(), call).await?;
+
+    node.count_settled(&answers, &outcomes);
+    node.announce(now, news(&answers));
+    if let Some(said) = said {
+        node.stage.say(|| {
+            let told = said.into_iter().zip(answers.iter().zip(&outcomes));
+            told.filter_map(|((job, error), (answer, &outcome))| event(now, job, error, answer, outcome))
+        });
+    }
+    Ok(answers)
+}
+
+fn news(answers: &[Settled]) -> News {
+    let mut news = News::default();
+    for answer in answers {
+        match answer {
+            Settled::Applied { state: State::Ready, queue, .. } => news.ready(&queue.tenant, &queue.queue),
+            Settled::Applied { state: State::Waiting, ready_at, .. } => news.due(*ready_at),
+            Settled::Applied { .. } | Settled::Stale => {}
+        }
+    }
+    news
+}
+
+impl Node {
+    fn count_settled(&self, answers: &[Settled], outcomes: &[ExecutionOutcome]) {
+        let mut stale = 0;
+        let mut run: Option<(&QueueRef, ExecutionOutcome, u64)> = None;
+        let count = |(queue, outcome, len): (&QueueRef, ExecutionOutcome, u64)| {
+            self.meters.queue(&queue.queue).settled(outcome).increment(len);
+        };
+        for (answer, &outcome) in answers.iter().zip(outcomes) {
+            let Settled::Applied { queue, .. } = answer else {
+                stale += 1;
+                continue;
+            };
+            match &mut run {
+                Some((last, kind, len)) if *kind == outcome && last.queue == queue.queue => *len += 1,
+                _ => {
+                    run.replace((queue, outcome, 1)).map(count);
+                }
+            }
+        }
+        run.map(count);
+        if stale > 0 {
+            self.meters.stale.increment(stale);
+        }
+    }
+}
+
+fn event(
+    now: Time,
+    job: JobId,
+    error: Option<String>,
+    answer: &Settled,
+    outcome: ExecutionOutcome,
+) -> Option<Event> {
+    let Settled::Applied { state, queue, .. } = answer else { return None };
+    let kind = match (outcome, state) {
+        (_, State::Succeeded) => EventKind::Completed,
+        (_, State::Dead) => EventKind::Failed,
+        (_, State::Cancelled) => EventKind::Cancelled,
+        (ExecutionOutcome::Snoozed, _) => EventKind::Snoozed,
+        (ExecutionOutcome::Released, _) => EventKind::Released,
+        _ => EventKind::Retrying,
+    };
+    Some(Event { error, ..Event::new(now, kind).of_queue(queue.clone()).of_job(job) })
+}

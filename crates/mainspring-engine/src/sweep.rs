@@ -1,0 +1,142 @@
+//! Finds what is overdue: leases that ran out, jobs that did not start in time, what is past its retention. Only the
+//! leader sweeps; two that both do waste work and break nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_core::store::{Prune, Reclaim, Reclaimed, Settlement, TakenBack};
+use mainspring_core::time::Time;
+use mainspring_core::verdict::{self, Attempt, Cause, Outcome};
+
+use crate::actor::Actor;
+use crate::error::Result;
+use crate::events::{Event, EventKind};
+use crate::measure::Call;
+use crate::node::Node;
+use crate::settle;
+
+/// Leases, or expired jobs, in one reclaim.
+const RECLAIM_JOBS_MAX: usize = 1_000;
+/// How long the node may take to settle what it took back.
+const HOLD: Duration = Duration::from_secs(30);
+/// Items in one prune.
+const PRUNE_ITEMS_MAX: usize = 1_000;
+/// One tick prunes for no longer than this: the store has other things to do.
+const PRUNE_BUDGET: Duration = Duration::from_millis(200);
+/// After so many intervals without a tick we were paused, or the clock stepped.
+const PAUSE_INTERVALS: u32 = 3;
+
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    node: Arc<Node>,
+    /// The end of the tick before.
+    ended_at: Time,
+    /// Silent workers are left alone until then: while we did not listen they could not be heard.
+    spare_until: Time,
+}
+
+impl Sweep {
+    pub(crate) fn new(node: Arc<Node>, now: Time) -> Sweep {
+        let spare_until = now.after(node.settings.lease_default);
+        Sweep { node, ended_at: now, spare_until }
+    }
+
+    fn spares_silent(&mut self, now: Time) -> bool {
+        let settings = &self.node.settings;
+        let paused = now.since(self.ended_at) > settings.sweep_every * PAUSE_INTERVALS;
+        let set_back = now < self.ended_at;
+        if paused || set_back {
+            self.spare_until = now.after(settings.lease_default);
+        }
+        now < self.spare_until
+    }
+
+    async fn reclaim(&self, now: Time, spare_silent: bool) -> Result<()> {
+        let node = &self.node;
+        while !*node.closing.borrow() {
+            let ask = Reclaim { limit: RECLAIM_JOBS_MAX, hold_until: node.clock.now().after(HOLD), spare_silent };
+            let reclaimed = node.meters.time(Call::Reclaim, node.store.reclaim(now, ask)).await?;
+            let more = reclaimed.more;
+            self.tell(now, &reclaimed);
+            let settlements: Vec<Settlement> = reclaimed.leases.into_iter().map(|lost| self.decide(now, lost)).collect();
+            if !settlements.is_empty() {
+                settle::apply(node, settlements).await?;
+            }
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn decide(&self, now: Time, lost: TakenBack) -> Settlement {
+        let claimed = &lost.claimed;
+        let attempt =
+            Attempt { job: &claimed.job, tally: claimed.tally, cancel_asked: claimed.lease.cancel_asked };
+        let outcome = match lost.cause {
+            Cause::Timeout => Outcome::TimedOut,
+            Cause::Crash | Cause::Failure => Outcome::Crashed,
+        };
+        let verdict = verdict::decide(attempt, outcome, now, self.node.mint.lock().seed());
+        Settlement { lease: claimed.lease_id(), verdict }
+    }
+
+    fn tell(&self, now: Time, reclaimed: &Reclaimed) {
+        let meters = &self.node.meters;
+        let timeouts = reclaimed.leases.iter().filter(|lost| lost.cause == Cause::Timeout).count() as u64;
+        meters.expired_by_timeout.increment(timeouts);
+        meters.expired_by_crash.increment(reclaimed.leases.len() as u64 - timeouts);
+        meters.jobs_expired.increment(reclaimed.expired.len() as u64);
+        for worker in &reclaimed.silent {
+            tracing::info!(worker = %worker.0, "a worker is gone");
+        }
+        self.node.stage.say(|| {
+            let lost = reclaimed.leases.iter().map(|lost| Event {
+                worker: Some(lost.claimed.lease.worker),
+                attempt: Some(lost.claimed.tally.attempts),
+                ..Event::new(now, EventKind::Reclaimed)
+                    .of_queue(lost.claimed.job.queue_ref())
+                    .of_job(lost.claimed.job.id)
+            });
+            let expired = reclaimed
+                .expired
+                .iter()
+                .map(|(id, queue)| Event::new(now, EventKind::Expired).of_queue(queue.clone()).of_job(*id));
+            lost.chain(expired)
+        });
+    }
+
+    async fn prune(&self, now: Time) -> Result<()> {
+        let node = &self.node;
+        let ask = Prune {
+            ended_before: now.before(node.settings.retention),
+            dead_before: now.before(node.settings.dead_retention),
+            limit: PRUNE_ITEMS_MAX,
+        };
+        let stop_at = node.clock.now().after(PRUNE_BUDGET);
+        while !*node.closing.borrow() {
+            let pruned = node.meters.time(Call::Prune, node.store.prune(now, ask)).await?;
+            node.meters.pruned.increment(pruned.jobs);
+            if !pruned.more || node.clock.now() >= stop_at {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Actor for Sweep {
+    const NAME: &'static str = "sweep";
+
+    async fn tick(&mut self, now: Time) -> Result<Time> {
+        let spare_silent = self.spares_silent(now);
+        if self.node.holdings.leads(now) {
+            self.reclaim(now, spare_silent).await?;
+            self.prune(now).await?;
+            self.node.chart.swept(now);
+        }
+        let ended_at = self.node.clock.now();
+        self.ended_at = ended_at;
+        Ok(ended_at.after(self.node.settings.sweep_every))
+    }
+}

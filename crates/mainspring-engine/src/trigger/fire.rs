@@ -1,0 +1,107 @@
+//! The actor that sleeps until the next instant and promotes what is due for the segments this node holds. The one
+//! place where time becomes readiness.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainspring_core::segment::Segments;
+use mainspring_core::store::{Promote, Promoted};
+use mainspring_core::time::Time;
+
+use crate::actor::Actor;
+use crate::announce::News;
+use crate::error::Result;
+use crate::events::{Event, EventKind};
+use crate::measure::Call;
+use crate::node::Node;
+
+/// The store is read at least this often, whatever the wheel says: for jobs of other nodes, and for clocks that step.
+pub(crate) const RESYNC_EVERY: Duration = Duration::from_secs(1);
+/// Jobs promoted in one call, so that a burst does not keep the store from its other work.
+const PROMOTE_JOBS_MAX: usize = 20_000;
+
+#[derive(Debug)]
+pub(crate) struct Trigger {
+    node: Arc<Node>,
+    ticked_at: Time,
+    resync_at: Time,
+}
+
+impl Trigger {
+    pub(crate) fn new(node: Arc<Node>) -> Trigger {
+        Trigger { node, ticked_at: Time::ZERO, resync_at: Time::ZERO }
+    }
+
+    /// Promotes all that is due by `now`.
+    async fn fire(&self, now: Time, look_ahead: bool) -> Result<()> {
+        loop {
+            // A burst takes a while, and the seats may be lost meanwhile.
+            let segments = self.node.holdings.segments(self.node.clock.now().max(now));
+            if segments.is_empty() || *self.node.closing.borrow() {
+                return Ok(());
+            }
+            let promoted = self.promote(now, segments, look_ahead).await?;
+            let more = promoted.more;
+            self.tell(now, promoted);
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn promote(&self, now: Time, segments: Segments, look_ahead: bool) -> Result<Promoted> {
+        let look_ahead = if look_ahead { self.node.settings.look_ahead } else { Duration::ZERO };
+        let ask = Promote {
+            segments,
+            limit: PROMOTE_JOBS_MAX,
+            look_ahead_until: now.after(look_ahead),
+            // One for each millisecond: none is ever left out.
+            look_ahead_limit: look_ahead.as_millis() as usize,
+        };
+        Ok(self.node.meters.time(Call::Promote, self.node.store.promote(now, ask)).await?)
+    }
+
+    fn tell(&self, now: Time, promoted: Promoted) {
+        let node = &self.node;
+        node.chart.promoted(now);
+        node.plan.expect(&promoted.upcoming);
+        if let Some(oldest) = promoted.oldest {
+            node.meters.fire_lateness.record(node.clock.now().since(oldest));
+        }
+        node.stage.say(|| {
+            let event = |(queue, count): &(_, u64)| {
+                let ready = Event::new(now, EventKind::Ready).of_queue(Clone::clone(queue));
+                Event { count: Some(*count), ..ready }
+            };
+            promoted.ready.iter().map(event).collect::<Vec<_>>()
+        });
+        node.announce(now, News::ready_of(promoted.ready));
+    }
+}
+
+impl Actor for Trigger {
+    const NAME: &'static str = "trigger";
+
+    async fn tick(&mut self, now: Time) -> Result<Time> {
+        if self.node.holdings.segments(now).is_empty() {
+            if self.node.holdings.lapsed(now) {
+                // The clock stepped, or we were paused past our term: do not wait for the renewal's own time.
+                self.node.ownership.notify_one();
+            }
+            self.resync_at = Time::ZERO;
+            return Ok(now.after(RESYNC_EVERY));
+        }
+        let (due, look_again) = self.node.plan.take_due(now);
+        let set_back = now < self.ticked_at;
+        let resync = look_again || set_back || now >= self.resync_at;
+        self.ticked_at = now;
+        if due || resync {
+            let resync_at = if resync { now.after(RESYNC_EVERY) } else { self.resync_at };
+            // Until it has gone well: the instants that were due are no longer in the wheel.
+            self.resync_at = Time::ZERO;
+            self.fire(now, resync).await?;
+            self.resync_at = resync_at;
+        }
+        Ok(self.node.plan.sleep(self.resync_at))
+    }
+}

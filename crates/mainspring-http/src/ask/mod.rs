@@ -1,0 +1,15 @@
+//! What a request says: its body, path, query and tenant, and what is wrong with it. Knows the shape of values, not
+//! whether a job may have them: that is `accept`.
+
+mod body;
+mod field;
+mod misread;
+mod path;
+mod query;
+mod tenant;
+
+pub(crate) use body::{MaybeSaid, Said};
+pub(crate) use field::FieldError;
+pub(crate) use path::{JobPath, QueuePath, WorkerPath};
+pub(crate) use query::Pairs;
+pub(crate) use tenant::Tenant;

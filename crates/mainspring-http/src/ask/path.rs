@@ -1,0 +1,65 @@
+//! What the path names: a job, a worker, a queue. A name that cannot be one is refused here.
+
+use axum::extract::{FromRequestParts, RawPathParams};
+use http::StatusCode;
+use http::request::Parts;
+use mainspring_core::id::{JobId, WorkerId};
+use mainspring_core::name::QueueName;
+use mainspring_wire::problem;
+use uuid::Uuid;
+
+use crate::ask::FieldError;
+use crate::door::Door;
+use crate::problem::Refusal;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JobPath(pub JobId);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkerPath(pub WorkerId);
+
+#[derive(Clone, Debug)]
+pub(crate) struct QueuePath(pub QueueName);
+
+impl FromRequestParts<Door> for JobPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<JobPath, Refusal> {
+        let text = segment(parts, door).await?;
+        Ok(JobPath(uuid(&text, "job")?.into()))
+    }
+}
+
+impl FromRequestParts<Door> for WorkerPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<WorkerPath, Refusal> {
+        let text = segment(parts, door).await?;
+        Ok(WorkerPath(WorkerId(uuid(&text, "worker")?)))
+    }
+}
+
+impl FromRequestParts<Door> for QueuePath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<QueuePath, Refusal> {
+        let text = segment(parts, door).await?;
+        let name = QueueName::parse(&text).map_err(|error| FieldError::invalid("name", error.to_string()))?;
+        Ok(QueuePath(name))
+    }
+}
+
+/// Every path of ours has at most one parameter.
+async fn segment(parts: &mut Parts, door: &Door) -> Result<String, Refusal> {
+    let params = RawPathParams::from_request_parts(parts, door).await.map_err(|error| {
+        Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, format!("the path cannot be read: {error}"))
+    })?;
+    Ok(params.iter().next().map(|(_, value)| value.to_owned()).unwrap_or_default())
+}
+
+fn uuid(text: &str, noun: &str) -> Result<Uuid, Refusal> {
+    Uuid::try_parse(text).map_err(|error| {
+        let detail = format!("{text:?} is not the id of a {noun}: ids are UUIDs such as 01980000-0000-7000-8000-000000000001 ({error})");
+        Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, detail).at("id")
+    })
+}

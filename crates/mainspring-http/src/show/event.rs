@@ -1,0 +1,22 @@
+//! Something that happened, as the stream says it.
+
+use mainspring_engine::{Event, EventKind};
+use mainspring_wire as wire;
+
+use crate::convert::{event_kind, stamp};
+
+pub(crate) fn event(event: &Event) -> wire::Event {
+    let lagged = event.kind == EventKind::Lagged;
+    wire::Event {
+        at: stamp(event.at),
+        kind: event_kind(event.kind),
+        job_id: event.job.map(|job| job.uuid()),
+        queue: event.queue.as_ref().map(|queue| queue.queue.to_string()),
+        job_type: None,
+        attempt: event.attempt,
+        worker_id: event.worker.map(|worker| worker.0),
+        error: event.error.clone(),
+        count: event.count.filter(|_| !lagged),
+        missed: event.count.filter(|_| lagged),
+    }
+}

@@ -1,0 +1,171 @@
+//! Every promise by name, and the macro that makes one test of each. A promise that is not listed here fails a test.
+
+/// One test for each promise, in a module per verb: `conformance!(MemoryHome::default)`. The argument makes an empty
+/// [`Home`](crate::home::Home).
+#[macro_export]
+macro_rules! conformance {
+    (@verb $new_home:expr; $verb:ident: $($promise:ident)*) => {
+        mod $verb {
+            use super::*;
+
+            $(
+                #[test]
+                fn $promise() {
+                    $crate::conformance::keeps($new_home, $crate::conformance::$verb::$promise);
+                }
+            )*
+        }
+    };
+    ($new_home:expr) => {
+        $crate::conformance! { @verb $new_home; submit:
+            nothing_accepted_is_lost_every_field_is_there_after_a_reopen
+            nothing_accepted_is_lost_of_a_large_batch
+            a_due_job_is_ready_and_a_later_one_waits
+            an_id_seen_before_is_accepted_again_and_changes_nothing
+            an_id_seen_before_answers_where_the_job_is_now
+            an_id_twice_in_one_batch_is_one_job
+            repeating_a_submit_is_safe_in_a_full_queue
+            a_key_seen_before_answers_the_job_it_made
+            a_key_is_free_again_when_its_time_is_over
+            a_key_belongs_to_its_tenant
+            a_key_twice_in_one_batch_makes_one_job
+            a_key_outlives_its_job
+            limits_are_named_a_full_queue_says_its_depth_and_keeps_what_it_has
+            limits_are_named_a_refused_job_does_not_use_up_its_key
+            limits_are_named_running_and_finished_jobs_take_no_room
+            a_failure_stays_where_it_is_a_full_queue_stops_no_other
+            an_empty_call_is_answered_by_nothing
+        }
+        $crate::conformance! { @verb $new_home; promote:
+            a_job_becomes_ready_on_its_millisecond
+            what_is_ready_stays_ready_when_the_clock_steps_back
+            what_is_ready_stays_ready_through_a_reopen
+            no_state_without_an_exit_every_overdue_job_is_found_in_small_steps
+            no_state_without_an_exit_a_far_job_falls_due_after_years_and_reopens
+            no_state_without_an_exit_the_last_instant_there_is_can_be_reached
+            nothing_accepted_is_lost_when_due_times_are_scattered
+            promoted_jobs_are_counted_by_queue_and_the_oldest_is_named
+            a_failure_stays_where_it_is_other_segments_are_left_alone
+            a_paused_job_does_not_become_ready_until_it_is_resumed
+            a_job_of_a_paused_queue_becomes_ready_all_the_same
+            the_next_instants_are_listed_once_each_and_in_order
+        }
+        $crate::conformance! { @verb $new_home; claim:
+            no_two_holders_a_job_is_handed_out_once
+            no_two_holders_a_fence_is_never_used_twice
+            no_two_holders_a_claimed_job_stays_claimed_through_a_reopen
+            order_is_fair_the_higher_priority_goes_first
+            order_is_fair_a_long_wait_beats_a_priority
+            order_is_fair_equal_ranks_go_to_the_older_id
+            order_is_fair_a_near_deadline_goes_first
+            order_is_fair_over_all_asked_queues_together
+            order_is_fair_each_queue_ages_at_its_own_rate
+            order_is_fair_a_new_aging_counts_for_what_waits_already
+            order_is_fair_a_new_priority_counts_for_what_waits_already
+            order_is_fair_survives_a_reopen
+            limits_are_named_a_claim_takes_no_more_than_it_asked
+            a_failure_stays_where_it_is_a_paused_queue_gives_nothing_and_stops_no_other
+            a_failure_stays_where_it_is_a_paused_job_is_passed_over
+            a_failure_stays_where_it_is_a_tenant_is_given_only_its_own
+            a_waiting_job_is_not_handed_out_before_it_is_promoted
+            a_job_past_its_expiry_is_not_handed_out
+            a_stranger_gets_nothing
+            a_worker_told_to_be_quiet_gets_nothing
+            a_claim_counts_the_attempt_and_sets_its_own_timeout
+            an_unknown_queue_gives_nothing_and_is_not_made
+        }
+        $crate::conformance! { @verb $new_home; heartbeat:
+            a_worker_lives_from_beat_to_beat
+            a_beat_of_a_stranger_changes_nothing
+            a_beat_never_shortens_a_life
+            a_worker_is_shown_as_it_registered
+            registering_again_keeps_what_a_worker_holds
+            a_failure_stays_where_it_is_nobody_beats_for_the_worker_of_another_tenant
+            a_worker_is_told_what_to_stop
+            an_order_reaches_its_worker
+            nothing_accepted_is_lost_what_never_arrived_is_given_back_uncounted
+            a_fresh_claim_that_is_still_on_its_way_is_not_given_back
+            a_worker_learns_what_it_has_lost
+            no_state_without_an_exit_what_a_leaving_worker_holds_is_taken_back
+            answers_come_in_the_order_of_the_beats
+        }
+        $crate::conformance! { @verb $new_home; report:
+            a_start_is_told_once
+            a_checkpoint_reaches_the_next_attempt
+            what_is_not_said_is_kept
+            progress_ends_with_its_attempt
+            no_two_holders_a_late_worker_cannot_speak_for_its_successor
+            a_report_is_told_of_a_cancel
+        }
+        $crate::conformance! { @verb $new_home; settle:
+            no_two_holders_a_late_worker_cannot_settle_its_successor
+            no_two_holders_a_lease_is_settled_once
+            no_two_holders_the_first_of_two_settlements_in_a_batch_counts
+            a_failure_stays_where_it_is_a_stale_settlement_stops_no_other
+            every_verdict_sends_the_job_where_the_core_says
+            nothing_accepted_is_lost_an_end_survives_a_reopen
+            nothing_accepted_is_lost_a_retry_survives_a_reopen
+            only_a_dead_job_keeps_its_checkpoint
+            an_error_stays_until_another_one_replaces_it
+            every_attempt_is_in_the_history_oldest_first
+            order_is_fair_a_released_job_keeps_its_place
+            a_lease_past_its_timeout_counts_until_somebody_takes_it
+        }
+        $crate::conformance! { @verb $new_home; reclaim:
+            no_state_without_an_exit_what_a_silent_worker_holds_is_taken_back
+            no_state_without_an_exit_an_attempt_past_its_timeout_is_taken_back
+            a_silent_worker_counts_for_more_than_a_timeout
+            no_state_without_an_exit_a_take_over_that_nobody_settles_runs_out_again
+            no_two_holders_what_is_taken_back_is_lost_to_its_worker
+            a_lost_attempt_is_written_down_when_it_is_settled
+            a_live_worker_keeps_what_it_holds
+            silent_workers_are_spared_when_nobody_could_hear_them
+            a_timeout_passes_even_while_silent_workers_are_spared
+            a_worker_is_written_off_once_it_holds_nothing
+            limits_are_named_a_sweep_takes_no_more_than_its_limit
+            no_state_without_an_exit_what_did_not_start_in_time_is_cancelled
+            a_job_that_started_in_time_is_not_cancelled
+            a_cancel_that_was_asked_is_not_forgotten_when_a_worker_dies
+        }
+        $crate::conformance! { @verb $new_home; command:
+            a_waiting_job_can_be_run_now
+            running_a_ready_job_now_leaves_it_in_its_place
+            a_paused_job_keeps_its_state_and_says_paused
+            a_resumed_job_waits_for_its_own_time
+            a_job_that_has_not_started_is_cancelled_at_once
+            a_running_job_is_asked_to_stop_and_its_worker_decides
+            a_cancel_asked_of_one_attempt_is_not_asked_of_the_next
+            no_state_without_an_exit_a_dead_job_can_be_revived
+            a_revived_job_keeps_an_expiry_that_lies_ahead
+            a_deleted_job_is_gone_with_its_history
+            an_update_moves_a_job_to_its_new_time
+            an_update_changes_what_it_names_and_nothing_else
+            what_does_not_fit_the_state_is_refused_and_changes_nothing
+            a_failure_stays_where_it_is_a_job_of_another_tenant_is_missing
+            settings_of_a_queue_are_made_and_kept
+            answers_come_in_the_order_of_the_commands
+            a_cancelled_retry_drops_its_checkpoint_and_keeps_its_error
+        }
+        $crate::conformance! { @verb $new_home; prune:
+            nothing_accepted_is_lost_what_is_not_final_is_never_forgotten
+            what_ended_before_its_retention_is_forgotten_and_no_other
+            the_first_to_end_is_the_first_to_be_forgotten
+            limits_are_named_one_call_forgets_no_more_than_its_limit
+            a_key_is_forgotten_after_its_time_and_not_before
+            a_revived_job_is_not_forgotten
+        }
+        $crate::conformance! { @verb $new_home; find:
+            jobs_come_in_the_order_asked
+            a_failure_stays_where_it_is_a_tenant_reads_only_its_own
+            pages_go_from_the_newest_to_the_oldest_and_miss_none
+            a_filter_finds_what_matches_all_it_names
+            every_status_can_be_found
+            a_job_that_is_not_there_has_no_history
+            order_is_fair_a_job_knows_how_many_go_before_it
+            counts_follow_every_job_through_its_life
+            the_oldest_ready_job_of_a_queue_is_shown
+            queues_come_by_tenant_and_name
+            a_store_says_what_it_is
+        }
+    };
+}

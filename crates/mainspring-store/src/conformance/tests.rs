@@ -1,0 +1,26 @@
+//! Holds the suite itself to account: a promise that nobody plays is no promise.
+
+#[test]
+fn every_promise_is_listed() {
+    let list = include_str!("list.rs");
+    let files = [
+        include_str!("claim.rs"),
+        include_str!("command.rs"),
+        include_str!("find.rs"),
+        include_str!("heartbeat.rs"),
+        include_str!("promote.rs"),
+        include_str!("prune.rs"),
+        include_str!("reclaim.rs"),
+        include_str!("report.rs"),
+        include_str!("settle.rs"),
+        include_str!("submit.rs"),
+    ];
+    let promises = files.iter().flat_map(|file| file.lines()).filter_map(|line| line.strip_prefix("pub async fn "));
+    let mut count = 0;
+    for promise in promises {
+        let name = promise.split('(').next().expect("a function has a name");
+        assert!(list.lines().any(|line| line.trim() == name), "{name} is not in list.rs");
+        count += 1;
+    }
+    assert!(count > 60, "only {count} promises were found: does this test still read them right?");
+}

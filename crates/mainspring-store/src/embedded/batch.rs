@@ -1,0 +1,116 @@
+//! One transaction of the writer: the tables, the mirror, and the moves that the verbs share. Every write goes through
+//! here, so that a batch that changed nothing costs no commit.
+
+use heed::{PutFlags, RwTxn};
+use mainspring_core::id::JobId;
+use mainspring_core::lifecycle::State;
+use mainspring_core::store::Result;
+use mainspring_core::time::Time;
+use serde::Serialize;
+
+use super::cascade;
+use super::mirror::{META_KEY, Mirror};
+use super::rows::{self, Slip};
+use super::storage;
+use super::tables::{self, Table, Tables};
+
+pub struct Batch<'e> {
+    pub txn: RwTxn<'e>,
+    pub tables: &'e Tables,
+    pub mirror: &'e mut Mirror,
+    dirty: bool,
+    buffer: Vec<u8>,
+}
+
+impl<'e> Batch<'e> {
+    pub fn new(txn: RwTxn<'e>, tables: &'e Tables, mirror: &'e mut Mirror) -> Batch<'e> {
+        Batch { txn, tables, mirror, dirty: false, buffer: Vec::with_capacity(1024) }
+    }
+
+    /// Makes all of it durable. A batch that wrote nothing is just closed.
+    pub fn commit(mut self) -> Result<()> {
+        if !self.dirty {
+            self.txn.abort();
+            return Ok(());
+        }
+        for number in std::mem::take(&mut self.mirror.touched) {
+            let queue = &mut self.mirror.queues[number as usize];
+            queue.touched = false;
+            let row = queue.row();
+            self.put(self.tables.queues, &number.to_be_bytes(), &row)?;
+        }
+        let meta = self.mirror.meta;
+        self.put(self.tables.meta, META_KEY, &meta)?;
+        self.txn.commit().map_err(storage)
+    }
+
+    pub fn put<T: Serialize>(&mut self, table: Table, key: &[u8], row: &T) -> Result<()> {
+        self.dirty = true;
+        table.put(&mut self.txn, key, rows::encode(row, &mut self.buffer)).map_err(storage)
+    }
+
+    /// For keys above every key of the table: fills pages instead of splitting them.
+    pub fn append<T: Serialize>(&mut self, table: Table, key: &[u8], row: &T) -> Result<()> {
+        self.dirty = true;
+        let bytes = rows::encode(row, &mut self.buffer);
+        table.put_with_flags(&mut self.txn, PutFlags::APPEND, key, bytes).map_err(storage)
+    }
+
+    pub fn put_bytes(&mut self, table: Table, key: &[u8], bytes: &[u8]) -> Result<()> {
+        self.dirty = true;
+        table.put(&mut self.txn, key, bytes).map_err(storage)
+    }
+
+    pub fn delete(&mut self, table: Table, key: &[u8]) -> Result<bool> {
+        let found = table.delete(&mut self.txn, key).map_err(storage)?;
+        self.dirty |= found;
+        Ok(found)
+    }
+
+    pub fn delete_through(&mut self, table: Table, first: &[u8], last: &[u8]) -> Result<()> {
+        let range = (std::ops::Bound::Included(first), std::ops::Bound::Included(last));
+        let deleted = table.delete_range(&mut self.txn, &range).map_err(storage)?;
+        self.dirty |= deleted > 0;
+        Ok(())
+    }
+
+    /// Puts a job where a pending one of this state and time belongs, and counts it there.
+    pub fn place(&mut self, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
+        *self.mirror.queue(slip.queue).counts.of(state, false) += 1;
+        if state == State::Ready {
+            return self.place_ready(id, ready_at, slip);
+        }
+        match self.mirror.meta.horizons.level_of(ready_at) {
+            None => self.put(self.tables.waiting, &tables::timed(ready_at, id), slip),
+            Some(level) => {
+                let key = tables::far(level, cascade::bucket(level, ready_at), id);
+                self.put(self.tables.far, &key, &(ready_at.as_millis(), slip))
+            }
+        }
+    }
+
+    fn place_ready(&mut self, id: JobId, ready_at: Time, slip: &Slip) -> Result<()> {
+        let lane = slip.lane();
+        self.mirror.queue(slip.queue).lanes.insert(lane);
+        self.put(self.tables.ready, &tables::ready(slip.queue, lane, ready_at, id), slip)
+    }
+
+    /// Takes a pending job out of wherever it is, and out of the count of its state.
+    pub fn displace(&mut self, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
+        *self.mirror.queue(slip.queue).counts.of(state, false) -= 1;
+        if state == State::Ready {
+            self.delete(self.tables.ready, &tables::ready(slip.queue, slip.lane(), ready_at, id))?;
+            return Ok(());
+        }
+        // A cascade that is under way has moved some of a bucket and not the rest: look in both places.
+        if self.delete(self.tables.waiting, &tables::timed(ready_at, id))? {
+            return Ok(());
+        }
+        for level in 0..cascade::LEVELS {
+            if self.delete(self.tables.far, &tables::far(level, cascade::bucket(level, ready_at), id))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Registers workers, keeps them alive, and tells them what to stop. Costs per worker, not per job.
+
+use std::collections::{BTreeSet, HashSet};
+
+use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
+use mainspring_core::store::{Beat, BeatKind, Pulse, Result, WorkerInfo};
+use mainspring_core::time::Time;
+use mainspring_core::verdict::Verdict;
+
+use super::batch::Batch;
+use super::mirror::Worker;
+use super::rows::WorkerRow;
+use super::settle;
+
+pub fn heartbeat(batch: &mut Batch<'_>, now: Time, beats: Vec<Beat>) -> Result<Vec<Pulse>> {
+    beats.into_iter().map(|beat| beat_one(batch, now, beat)).collect()
+}
+
+fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
+    let Beat { worker, tenant, kind } = beat;
+    if let BeatKind::Register { info, lease } = kind {
+        if batch.mirror.workers.get(&worker).is_some_and(|known| known.row.tenant != tenant.as_str()) {
+            return Ok(Pulse::Unknown);
+        }
+        register(batch, now, worker, tenant.as_str(), info, lease.as_millis() as u64);
+        write_worker(batch, worker)?;
+        return Ok(pulse(batch, worker, Vec::new(), BTreeSet::new()));
+    }
+    match batch.mirror.workers.get_mut(&worker) {
+        Some(known) if known.is_live(now) && known.row.tenant == tenant.as_str() => {
+            known.row.last_seen_ms = now.as_millis();
+            let until = now.as_millis().saturating_add(known.row.lease_ms);
+            known.row.expires_ms = known.row.expires_ms.max(until);
+        }
+        _ => return Ok(Pulse::Unknown),
+    }
+    let mut lost = Vec::new();
+    let mut released = BTreeSet::new();
+    match kind {
+        BeatKind::Register { .. } | BeatKind::Alive => {}
+        BeatKind::Holding { leases, claimed_before } => {
+            lost = leases.iter().copied().filter(|lease| !holds(batch, worker, *lease)).collect();
+            for id in undelivered(batch, worker, &leases, claimed_before) {
+                let queue = batch.mirror.leases[&id].slip.queue;
+                settle::apply(batch, now, id, Verdict::Release)?;
+                released.insert(batch.mirror.queues[queue as usize].name.clone());
+            }
+        }
+        BeatKind::Leave => {
+            let known = batch.mirror.workers.get_mut(&worker).expect("it was just found");
+            known.row.expires_ms = now.as_millis();
+        }
+    }
+    write_worker(batch, worker)?;
+    Ok(pulse(batch, worker, lost, released))
+}
+
+fn register(batch: &mut Batch<'_>, now: Time, worker: WorkerId, tenant: &str, info: WorkerInfo, lease_ms: u64) {
+    let before = batch.mirror.workers.remove(&worker);
+    let row = WorkerRow {
+        tenant: tenant.into(),
+        name: info.name,
+        host: info.host,
+        pid: info.pid,
+        version: info.version,
+        queues: info.queues.iter().map(|queue| queue.as_str().to_owned()).collect(),
+        concurrency: info.concurrency,
+        lease_ms,
+        registered_ms: before.as_ref().map_or(now.as_millis(), |before| before.row.registered_ms),
+        last_seen_ms: now.as_millis(),
+        expires_ms: now.as_millis().saturating_add(lease_ms),
+        order: before.as_ref().map_or(0, |before| before.row.order),
+    };
+    let held = before.map(|before| before.held).unwrap_or_default();
+    batch.mirror.workers.insert(worker, Worker { row, held });
+}
+
+pub fn write_worker(batch: &mut Batch<'_>, worker: WorkerId) -> Result<()> {
+    let row = batch.mirror.workers[&worker].row.clone();
+    batch.put(batch.tables.workers, worker.0.as_bytes(), &row)
+}
+
+fn holds(batch: &Batch<'_>, worker: WorkerId, lease: LeaseId) -> bool {
+    batch.mirror.leases.get(&lease.job).is_some_and(|known| {
+        known.fence == lease.fence.0 && known.worker() == worker && known.taken.is_none()
+    })
+}
+
+/// What it was given before `claimed_before` and does not list.
+fn undelivered(batch: &Batch<'_>, worker: WorkerId, listed: &[LeaseId], claimed_before: Time) -> Vec<JobId> {
+    let listed: HashSet<LeaseId> = listed.iter().copied().collect();
+    let held = batch.mirror.workers[&worker].held.iter().copied();
+    held.filter(|&job| {
+        let lease = &batch.mirror.leases[&job];
+        let name = LeaseId { job, fence: Fence(lease.fence) };
+        lease.claimed_ms < claimed_before.as_millis() && !listed.contains(&name)
+    })
+    .collect()
+}
+
+fn pulse(
+    batch: &Batch<'_>,
+    worker: WorkerId,
+    lost: Vec<LeaseId>,
+    released: BTreeSet<mainspring_core::name::QueueRef>,
+) -> Pulse {
+    let known = &batch.mirror.workers[&worker];
+    let cancel = known.held.iter().filter_map(|&job| {
+        let lease = &batch.mirror.leases[&job];
+        lease.cancel_asked.then_some(LeaseId { job, fence: Fence(lease.fence) })
+    });
+    Pulse::Alive {
+        order: known.row.order(),
+        held: known.held.len() as u64,
+        cancel: cancel.collect(),
+        lost,
+        released: released.into_iter().collect(),
+    }
+}

@@ -1,0 +1,238 @@
+//! What the writer keeps in memory: queues, workers and leases, whose numbers do not grow with the backlog. Rebuilt
+//! from the tables at start and after a commit that failed; the tables are the truth.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, RwLock};
+
+use heed::RoTxn;
+use mainspring_core::id::{JobId, WorkerId};
+use mainspring_core::limits;
+use mainspring_core::name::{QueueName, QueueRef, TenantName};
+use mainspring_core::rank::{Aging, Priority};
+use mainspring_core::store::{Counts, Error, Result};
+use mainspring_core::time::Time;
+
+use super::cascade::Horizons;
+use super::rows::{self, LeaseRow, QueueRow, WorkerRow};
+use super::tables::{self, Tables, TimedKey};
+
+/// The names behind queue numbers, shared with the readers.
+pub type Names = Arc<RwLock<Vec<QueueRef>>>;
+
+#[derive(Debug)]
+pub struct Mirror {
+    pub queues: Vec<Queue>,
+    /// Queues whose rows are not written yet.
+    pub touched: Vec<u32>,
+    numbers: HashMap<QueueRef, u32>,
+    names: Names,
+    pub leases: HashMap<JobId, LeaseRow>,
+    pub workers: HashMap<WorkerId, Worker>,
+    /// When leases run out by themselves: timeouts, and the holds of the reclaimer.
+    pub alarms: BTreeSet<(Time, JobId)>,
+    pub meta: Meta,
+    /// Ids above this one are new, and are appended.
+    pub last_record: Option<JobId>,
+    pub last_ended: Option<TimedKey>,
+    pub queues_max: usize,
+}
+
+#[derive(Debug)]
+pub struct Queue {
+    pub name: QueueRef,
+    pub paused: bool,
+    pub aging: Aging,
+    pub max_depth: Option<u64>,
+    pub counts: Counts,
+    /// The lanes that may have ready jobs.
+    pub lanes: BTreeSet<Priority>,
+    /// It is among the mirror's `touched`.
+    pub touched: bool,
+}
+
+#[derive(Debug)]
+pub struct Worker {
+    pub row: WorkerRow,
+    pub held: BTreeSet<JobId>,
+}
+
+/// Written with every commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Meta {
+    pub last_fence: u64,
+    pub horizons: Horizons,
+    /// Rows in `recent`.
+    pub recent: u64,
+    pub last_run: u64,
+}
+
+pub const META_KEY: &[u8] = b"meta";
+
+impl Mirror {
+    pub fn load(txn: &RoTxn<'_>, tables: &Tables, names: Names, queues_max: usize) -> Result<Mirror> {
+        let mut mirror = Mirror {
+            queues: Vec::new(),
+            touched: Vec::new(),
+            numbers: HashMap::new(),
+            names,
+            leases: HashMap::new(),
+            workers: HashMap::new(),
+            alarms: BTreeSet::new(),
+            meta: match tables.meta.get(txn, META_KEY).map_err(super::storage)? {
+                Some(bytes) => rows::decode("meta", bytes)?,
+                None => Meta::default(),
+            },
+            last_record: tables.records.last(txn).map_err(super::storage)?.map(|(key, _)| tables::read_id(key)),
+            last_ended: match tables.ended.last(txn).map_err(super::storage)? {
+                Some((key, _)) => key.try_into().ok(),
+                None => None,
+            },
+            queues_max,
+        };
+        mirror.load_queues(txn, tables)?;
+        mirror.load_workers(txn, tables)?;
+        mirror.load_leases(txn, tables)?;
+        Ok(mirror)
+    }
+
+    fn load_queues(&mut self, txn: &RoTxn<'_>, tables: &Tables) -> Result<()> {
+        let damaged = |error: mainspring_core::name::BadName| Error::Damaged(error.to_string());
+        for row in tables.queues.iter(txn).map_err(super::storage)? {
+            let (_, bytes) = row.map_err(super::storage)?;
+            let row: QueueRow = rows::decode("queues", bytes)?;
+            let name = QueueRef {
+                tenant: TenantName::parse(&row.tenant).map_err(damaged)?,
+                queue: QueueName::parse(&row.queue).map_err(damaged)?,
+            };
+            let number = self.queues.len() as u32;
+            self.numbers.insert(name.clone(), number);
+            self.queues.push(Queue {
+                name,
+                paused: row.paused,
+                aging: row.aging(),
+                max_depth: row.max_depth,
+                counts: rows::read_counts(row.counts),
+                lanes: super::claim::lanes(txn, tables, number)?,
+                touched: false,
+            });
+        }
+        let names = self.queues.iter().map(|queue| queue.name.clone()).collect();
+        *self.names.write().expect("nobody panics while naming a queue") = names;
+        Ok(())
+    }
+
+    fn load_workers(&mut self, txn: &RoTxn<'_>, tables: &Tables) -> Result<()> {
+        for row in tables.workers.iter(txn).map_err(super::storage)? {
+            let (key, bytes) = row.map_err(super::storage)?;
+            let id = WorkerId(tables::read_id(key).uuid());
+            self.workers.insert(id, Worker { row: rows::decode("workers", bytes)?, held: BTreeSet::new() });
+        }
+        Ok(())
+    }
+
+    fn load_leases(&mut self, txn: &RoTxn<'_>, tables: &Tables) -> Result<()> {
+        for row in tables.leases.iter(txn).map_err(super::storage)? {
+            let (key, bytes) = row.map_err(super::storage)?;
+            self.hold(tables::read_id(key), rows::decode("leases", bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Remembers a lease, in place of the one before.
+    pub fn hold(&mut self, id: JobId, lease: LeaseRow) {
+        self.let_go(id);
+        if let Some(at) = lease.timeout_ms {
+            self.alarms.insert((Time::from_millis(at), id));
+        }
+        if lease.taken.is_none()
+            && let Some(worker) = self.workers.get_mut(&lease.worker())
+        {
+            worker.held.insert(id);
+        }
+        self.leases.insert(id, lease);
+    }
+
+    pub fn let_go(&mut self, id: JobId) -> Option<LeaseRow> {
+        let lease = self.leases.remove(&id)?;
+        if let Some(at) = lease.timeout_ms {
+            self.alarms.remove(&(Time::from_millis(at), id));
+        }
+        if let Some(worker) = self.workers.get_mut(&lease.worker()) {
+            worker.held.remove(&id);
+        }
+        Some(lease)
+    }
+
+    pub fn number_of(&self, queue: &QueueRef) -> Option<u32> {
+        self.numbers.get(queue).copied()
+    }
+
+    /// Whether the queues among these that are new would fit.
+    pub fn has_room_for(&self, unknown: &BTreeSet<QueueRef>) -> Result<()> {
+        if self.queues.len() + unknown.len() <= self.queues_max {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "there are {} queues already and there can be {} (queues_max); use one that exists",
+            self.queues.len(),
+            self.queues_max
+        )))
+    }
+
+    /// The number of a queue, which is made if there is none.
+    pub fn number(&mut self, queue: &QueueRef) -> u32 {
+        if let Some(number) = self.number_of(queue) {
+            return number;
+        }
+        let number = self.queues.len() as u32;
+        self.numbers.insert(queue.clone(), number);
+        self.names.write().expect("nobody panics while naming a queue").push(queue.clone());
+        self.queues.push(Queue {
+            name: queue.clone(),
+            paused: false,
+            aging: Aging::DEFAULT,
+            max_depth: None,
+            counts: Counts::default(),
+            lanes: BTreeSet::new(),
+            touched: true,
+        });
+        self.touched.push(number);
+        number
+    }
+
+    /// A queue that is about to change.
+    pub fn queue(&mut self, number: u32) -> &mut Queue {
+        let queue = &mut self.queues[number as usize];
+        if !std::mem::replace(&mut queue.touched, true) {
+            self.touched.push(number);
+        }
+        queue
+    }
+
+    pub fn mint_fence(&mut self) -> u64 {
+        self.meta.last_fence += 1;
+        self.meta.last_fence
+    }
+}
+
+impl Queue {
+    pub fn row(&self) -> QueueRow {
+        QueueRow {
+            tenant: self.name.tenant.as_str().into(),
+            queue: self.name.queue.as_str().into(),
+            paused: self.paused,
+            aging_point_ms: self.aging.point_ms(),
+            max_depth: self.max_depth,
+            counts: rows::counts_row(&self.counts),
+        }
+    }
+}
+
+impl Worker {
+    pub fn is_live(&self, now: Time) -> bool {
+        self.row.expires_ms > now.as_millis()
+    }
+}
+
+/// The bound on queues, unless a test lowers it.
+pub const QUEUES_MAX: usize = limits::QUEUES_MAX;

@@ -1,0 +1,158 @@
+//! The default store: one process, one directory, LMDB, `fsync` before each answer.
+//!
+//! One writer thread applies whatever calls are waiting in one transaction, commits it durably, and answers
+//! ([`writer`]). Readers work on LMDB's own snapshots and never stand in its way ([`read`]).
+//!
+//! Layout: [`tables`] and [`rows`] are the disk, [`mirror`] the writer's memory, [`batch`] one transaction; then one
+//! file per verb, [`cascade`] for the timing wheel on disk, [`history`] for finding what has ended, [`open`] for
+//! locks and versions.
+
+mod batch;
+mod cascade;
+mod claim;
+mod command;
+mod heartbeat;
+mod history;
+mod mirror;
+mod open;
+mod promote;
+mod prune;
+mod read;
+mod reclaim;
+mod report;
+mod rows;
+mod settle;
+mod submit;
+mod tables;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use mainspring_core::id::JobId;
+use mainspring_core::job::{Execution, Job, JobView};
+use mainspring_core::name::TenantName;
+use mainspring_core::store::{
+    Beat, Claim, ClaimAnswer, Command, Commanded, Error, Hold, Page, Promote, Promoted, Prune, Pruned, Pulse, Query,
+    QueueView, Reclaim, Reclaimed, Report, Result, Settled, Settlement, Store, Submitted, WorkerView,
+};
+use mainspring_core::time::Time;
+
+pub use open::{FORMAT, OpenError, Options};
+use read::Reader;
+use writer::Writer;
+
+/// A store in a directory of its own.
+#[derive(Debug)]
+pub struct Embedded {
+    writer: Writer,
+    reader: Arc<Reader>,
+    _lock: open::Lock,
+}
+
+#[async_trait]
+impl Store for Embedded {
+    fn describe(&self) -> String {
+        "embedded (LMDB), fsync before each answer".into()
+    }
+
+    async fn submit(&self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
+        self.writer.with_room(move |batch| submit::submit(batch, now, jobs)).await?
+    }
+
+    async fn promote(&self, now: Time, ask: Promote) -> Result<Promoted> {
+        self.writer.call(move |batch| promote::promote(batch, now, ask)).await
+    }
+
+    async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
+        let picked = self.writer.call(move |batch| claim::claim(batch, now, claims)).await?;
+        self.read(move |reader| reader.fill(picked)).await
+    }
+
+    async fn heartbeat(&self, now: Time, beats: Vec<Beat>) -> Result<Vec<Pulse>> {
+        self.writer.call(move |batch| heartbeat::heartbeat(batch, now, beats)).await
+    }
+
+    async fn report(&self, now: Time, reports: Vec<Report>) -> Result<Vec<Hold>> {
+        self.writer.call(move |batch| report::report(batch, now, reports)).await
+    }
+
+    async fn settle(&self, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
+        self.writer.call(move |batch| settle::settle(batch, now, settlements)).await
+    }
+
+    async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {
+        let taken = self.writer.call(move |batch| reclaim::reclaim(batch, now, ask)).await?;
+        self.read(move |reader| reader.fill_reclaimed(taken)).await
+    }
+
+    async fn command(&self, now: Time, commands: Vec<Command>) -> Result<Vec<Commanded>> {
+        self.writer.call(move |batch| command::command(batch, now, commands)).await?
+    }
+
+    async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
+        self.writer.call(move |batch| prune::prune(batch, now, ask)).await
+    }
+
+    async fn get(&self, tenant: &TenantName, ids: Vec<JobId>) -> Result<Vec<Option<JobView>>> {
+        let tenant = tenant.clone();
+        self.read(move |reader| reader.get(&tenant, ids)).await
+    }
+
+    async fn find(&self, query: Query) -> Result<Page> {
+        self.read(move |reader| reader.find(query)).await
+    }
+
+    async fn executions(&self, tenant: &TenantName, id: JobId) -> Result<Vec<Execution>> {
+        let tenant = tenant.clone();
+        self.read(move |reader| reader.executions(&tenant, id)).await
+    }
+
+    async fn ahead(&self, tenant: &TenantName, id: JobId, limit: u64) -> Result<Option<u64>> {
+        let tenant = tenant.clone();
+        self.read(move |reader| reader.ahead(&tenant, id, limit)).await
+    }
+
+    async fn queues(&self, tenant: Option<&TenantName>) -> Result<Vec<QueueView>> {
+        let tenant = tenant.cloned();
+        self.read(move |reader| reader.queues(tenant.as_ref())).await
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerView>> {
+        self.read(move |reader| reader.workers()).await
+    }
+}
+
+impl Embedded {
+    /// Reads may touch pages that are not in memory, so they are kept off the async threads.
+    async fn read<T: Send + 'static>(&self, read: impl FnOnce(&Reader) -> Result<T> + Send + 'static) -> Result<T> {
+        let reader = Arc::clone(&self.reader);
+        let task = tokio::task::spawn_blocking(move || read(&reader));
+        task.await.map_err(|error| Error::Unavailable(format!("a read was cut off: {error}")))?
+    }
+}
+
+/// Sorts what LMDB says by what the caller can do.
+fn storage(error: heed::Error) -> Error {
+    use heed::MdbError;
+    match error {
+        heed::Error::Mdb(MdbError::MapFull) => {
+            Error::Full("its size limit is reached (store.max_size); raise it or let retention make room".into())
+        }
+        heed::Error::Mdb(MdbError::Corrupted | MdbError::PageNotFound | MdbError::Invalid) => {
+            Error::Damaged(error.to_string())
+        }
+        heed::Error::Io(error) if is_no_room(&error) => {
+            Error::Full(format!("the disk takes no more ({error}); free some space"))
+        }
+        error => Error::Unavailable(error.to_string()),
+    }
+}
+
+fn is_no_room(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+}

@@ -1,0 +1,173 @@
+//! The tables on disk and the shape of their keys. Knows no verbs.
+//!
+//! There is no state row on the hot path: a job's state is *which table it is in*.
+//!
+//! | table | key | value | holds |
+//! |---|---|---|---|
+//! | records | id | [`super::rows::Record`] | every job, written once |
+//! | changes | id | [`super::rows::Change`] | what a job has become since, only if it left the straight path |
+//! | far | level, bucket, id | ready_at, slip | Waiting, a long way off: see [`super::cascade`] |
+//! | waiting | ready_at, id | slip | Waiting, near |
+//! | ready | queue, lane, ready_at, id | slip | Ready |
+//! | leases | id | [`super::rows::LeaseRow`] | Running |
+//! | ended | ended_at, id | [`super::rows::EndedRow`] | Succeeded and Cancelled, in order of completion |
+//! | recent, runs | id / newest, number | ended_at / sorted ids | where in `ended` a job is: see [`super::history`] |
+//! | dead, dead_order | id / ended_at, id | [`super::rows::EndedRow`] / | Dead |
+//! | executions | id, fence | [`super::rows::ExecutionRow`] | attempts that were not the last |
+//! | expiry | expires_at, id | | jobs that are cancelled if they do not start in time |
+//! | keys, key_expiry | tenant, key / until, tenant, key | [`super::rows::KeyRow`] | idempotency keys |
+//! | queues, workers, meta | | | settings and counters, registrations, fences and horizons |
+
+use heed::types::Bytes;
+use heed::{Database, Env, RwTxn, WithoutTls};
+use mainspring_core::id::JobId;
+use mainspring_core::rank::Priority;
+use mainspring_core::time::Time;
+
+pub type Table = Database<Bytes, Bytes>;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Tables {
+    pub records: Table,
+    pub changes: Table,
+    pub far: Table,
+    pub waiting: Table,
+    pub ready: Table,
+    pub leases: Table,
+    pub ended: Table,
+    pub recent: Table,
+    pub runs: Table,
+    pub dead: Table,
+    pub dead_order: Table,
+    pub executions: Table,
+    pub expiry: Table,
+    pub keys: Table,
+    pub key_expiry: Table,
+    pub queues: Table,
+    pub workers: Table,
+    pub meta: Table,
+}
+
+impl Tables {
+    pub const COUNT: u32 = 18;
+
+    pub fn open(env: &Env<WithoutTls>, txn: &mut RwTxn<'_>) -> heed::Result<Tables> {
+        let mut table = |name| env.create_database(txn, Some(name));
+        Ok(Tables {
+            records: table("records")?,
+            changes: table("changes")?,
+            far: table("far")?,
+            waiting: table("waiting")?,
+            ready: table("ready")?,
+            leases: table("leases")?,
+            ended: table("ended")?,
+            recent: table("recent")?,
+            runs: table("runs")?,
+            dead: table("dead")?,
+            dead_order: table("dead_order")?,
+            executions: table("executions")?,
+            expiry: table("expiry")?,
+            keys: table("keys")?,
+            key_expiry: table("key_expiry")?,
+            queues: table("queues")?,
+            workers: table("workers")?,
+            meta: table("meta")?,
+        })
+    }
+}
+
+/// (instant, id): `waiting`, `ended`, `expiry`.
+pub type TimedKey = [u8; 22];
+
+pub fn timed(at: Time, id: JobId) -> TimedKey {
+    let mut key = [0; 22];
+    key[..6].copy_from_slice(&instant(at));
+    key[6..].copy_from_slice(id.as_bytes());
+    key
+}
+
+pub fn read_timed(key: &[u8]) -> (Time, JobId) {
+    (read_instant(&key[..6]), read_id(&key[6..]))
+}
+
+/// (queue, lane, ready_at, id): within a lane the order of keys is the order of rank.
+pub type ReadyKey = [u8; 28];
+
+pub fn ready(queue: u32, lane: Priority, ready_at: Time, id: JobId) -> ReadyKey {
+    let mut key = [0; 28];
+    key[..6].copy_from_slice(&lane_prefix(queue, lane));
+    key[6..].copy_from_slice(&timed(ready_at, id));
+    key
+}
+
+pub fn read_ready(key: &[u8]) -> (u32, Priority, Time, JobId) {
+    let queue = u32::from_be_bytes(fixed(&key[..4]));
+    let lane = u16::from_be_bytes(fixed(&key[4..6])) ^ 0x8000;
+    let lane = Priority::new(i64::from(lane as i16)).expect("only lanes in range are written");
+    let (ready_at, id) = read_timed(&key[6..]);
+    (queue, lane, ready_at, id)
+}
+
+pub fn lane_prefix(queue: u32, lane: Priority) -> [u8; 6] {
+    let mut prefix = [0; 6];
+    prefix[..4].copy_from_slice(&queue.to_be_bytes());
+    prefix[4..].copy_from_slice(&(lane.value() as u16 ^ 0x8000).to_be_bytes());
+    prefix
+}
+
+/// (level, bucket, id): `far`.
+pub type FarKey = [u8; 23];
+
+pub fn far(level: u8, bucket: Time, id: JobId) -> FarKey {
+    let mut key = [level; 23];
+    key[1..].copy_from_slice(&timed(bucket, id));
+    key
+}
+
+/// (id, fence): `executions`.
+pub fn execution(id: JobId, fence: u64) -> [u8; 24] {
+    let mut key = [0; 24];
+    key[..16].copy_from_slice(id.as_bytes());
+    key[16..].copy_from_slice(&fence.to_be_bytes());
+    key
+}
+
+/// 48 bits, big end first, so that keys sort by time.
+pub fn instant(at: Time) -> [u8; 6] {
+    fixed(&at.as_millis().to_be_bytes()[2..])
+}
+
+pub fn read_instant(bytes: &[u8]) -> Time {
+    let mut wide = [0; 8];
+    wide[2..].copy_from_slice(bytes);
+    Time::from_millis(u64::from_be_bytes(wide))
+}
+
+pub fn read_id(bytes: &[u8]) -> JobId {
+    JobId::from_bytes(fixed(bytes))
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("keys have the length their table gives them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn keys_sort_as_what_they_stand_for(
+            a in (0u32..9, -1000i64..=1000, 0u64..1 << 48, any::<[u8; 16]>()),
+            b in (0u32..9, -1000i64..=1000, 0u64..1 << 48, any::<[u8; 16]>()),
+        ) {
+            let parts = |(queue, lane, at, id): (u32, i64, u64, [u8; 16])| (
+                queue, Priority::new(lane).expect("in range"), Time::from_millis(at), JobId::from_bytes(id));
+            let key = |(queue, lane, at, id)| ready(queue, lane, at, id);
+            let (a, b) = (parts(a), parts(b));
+            prop_assert_eq!(key(a).cmp(&key(b)), a.cmp(&b));
+            prop_assert_eq!(read_ready(&key(a)), a);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Draws scripts. Small alphabets, so that calls meet: few jobs, queues, workers and instants.
+
+use mainspring_core::lifecycle::Status;
+use mainspring_core::store::Order;
+use proptest::collection::vec;
+use proptest::option::{of, weighted};
+use proptest::prelude::*;
+
+use super::script::*;
+
+const CALLS_MAX: usize = 60;
+
+const SECOND: i64 = 1000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+pub fn scripts() -> impl Strategy<Value = Script> {
+    vec(call(), 1..CALLS_MAX).prop_map(Script)
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        14 => clock().prop_map(Call::Clock),
+        2 => Just(Call::Reopen),
+        18 => vec(new_job(), 1..4).prop_map(Call::Submit),
+        8 => promote(),
+        16 => vec(ask(), 1..3).prop_map(Call::Claim),
+        14 => vec(said(), 1..3).prop_map(Call::Heartbeat),
+        5 => vec((which(), words()), 1..3).prop_map(Call::Report),
+        14 => vec((which(), end()), 1..4).prop_map(Call::Settle),
+        6 => (limit(), (1..=MINUTE).prop_map(Span), any::<bool>())
+            .prop_map(|(limit, hold, spare_silent)| Call::Reclaim { limit, hold, spare_silent }),
+        12 => vec(wish(), 1..3).prop_map(Call::Command),
+        3 => (offset(), offset(), limit()).prop_map(|(ended, dead, limit)| Call::Prune { ended, dead, limit }),
+        10 => look(),
+    ]
+}
+
+fn look() -> impl Strategy<Value = Call> {
+    prop_oneof![
+        (tenant(), vec(job(), 1..4)).prop_map(|(tenant, jobs)| Call::Get(tenant, jobs)),
+        find(),
+        (tenant(), job()).prop_map(|(tenant, job)| Call::Executions(tenant, job)),
+        (tenant(), job(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
+        of(tenant()).prop_map(Call::Queues),
+        Just(Call::Workers),
+    ]
+}
+
+fn find() -> impl Strategy<Value = Call> {
+    let statuses = vec(prop::sample::select(Status::ALL.as_slice()), 0..3);
+    (tenant(), statuses, of(queue()), weighted(0.3, word()), weighted(0.3, word()), limit())
+        .prop_map(|(tenant, statuses, queue, kind, tag, limit)| Call::Find { tenant, statuses, queue, kind, tag, limit })
+}
+
+fn promote() -> impl Strategy<Value = Call> {
+    let segments = prop_oneof![4 => Just((true, true)), 1 => Just((true, false)), 1 => Just((false, true))];
+    (segments, limit(), span(), 0..4usize).prop_map(|((odd_segments, even_segments), limit, look_ahead, instants)| {
+        Call::Promote { odd_segments, even_segments, limit, look_ahead, look_ahead_limit: instants }
+    })
+}
+
+fn new_job() -> impl Strategy<Value = NewJob> {
+    let run = prop_oneof![3 => Just(Span(0)), 3 => offset()];
+    let key = (0..2u8, 0..2u8, span()).prop_map(|(key, words, keep)| Key { key, words, keep });
+    let when = (run, weighted(0.2, span()), weighted(0.25, offset()), weighted(0.3, span()));
+    ((job(), tenant(), queue(), word()), priority(), when, weighted(0.3, word()), weighted(0.3, key)).prop_map(
+        |((id, tenant, queue, kind), priority, (run, deadline, expires, timeout), tag, key)| NewJob {
+            id,
+            tenant,
+            queue,
+            kind,
+            priority,
+            run,
+            deadline,
+            expires,
+            timeout,
+            tag,
+            key,
+        },
+    )
+}
+
+fn ask() -> impl Strategy<Value = Ask> {
+    (worker(), tenant(), vec((0..4u8).prop_map(Q), 1..4), 0..4usize)
+        .prop_map(|(worker, tenant, queues, max)| Ask { worker, tenant, queues, max })
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    let lease = prop::sample::select(vec![SECOND, 30 * SECOND, HOUR]).prop_map(Span);
+    let what = prop_oneof![
+        6 => (0..3u8, lease).prop_map(|(name, lease)| Beating::Register { name, lease }),
+        3 => Just(Beating::Alive),
+        4 => (vec(which(), 0..3), prop_oneof![Just(Span(0)), offset()])
+            .prop_map(|(leases, claimed_before)| Beating::Holding { leases, claimed_before }),
+        1 => Just(Beating::Leave),
+    ];
+    (worker(), tenant(), what).prop_map(|(worker, tenant, what)| Said { worker, tenant, what })
+}
+
+fn words() -> impl Strategy<Value = Words> {
+    prop_oneof![
+        Just(Words::Started),
+        (of(0..9u8), of(0..100u8)).prop_map(|(data, percent)| Words::Checkpoint { data, percent }),
+    ]
+}
+
+fn end() -> impl Strategy<Value = End> {
+    prop_oneof![
+        3 => of(0..9u8).prop_map(End::Succeed),
+        3 => (offset(), 0..3u8, 0..9u8).prop_map(|(at, cause, error)| End::Retry { at, cause, error }),
+        1 => offset().prop_map(|at| End::Snooze { at }),
+        1 => Just(End::Release),
+        2 => (0..3u8, 0..9u8).prop_map(|(cause, error)| End::Bury { cause, error }),
+        1 => Just(End::Cancel),
+    ]
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    let which = || (tenant(), job());
+    let queue_of = || (tenant(), queue());
+    let aging = prop::sample::select(vec![1, 1000, 10_000, 1 << 49]);
+    prop_oneof![
+        3 => which().prop_map(|(tenant, id)| Wish::RunNow(tenant, id)),
+        3 => which().prop_map(|(tenant, id)| Wish::Pause(tenant, id)),
+        3 => which().prop_map(|(tenant, id)| Wish::Resume(tenant, id)),
+        4 => which().prop_map(|(tenant, id)| Wish::Cancel(tenant, id)),
+        3 => (which(), of(0..9u8)).prop_map(|((tenant, id), data)| Wish::Revive(tenant, id, data)),
+        2 => which().prop_map(|(tenant, id)| Wish::Delete(tenant, id)),
+        4 => (which(), of(0..9u8), of(priority()), of(offset())).prop_map(|((tenant, id), data, priority, run)| {
+            Wish::Update { tenant, id, data, priority, run }
+        }),
+        1 => queue_of().prop_map(|(tenant, queue)| Wish::PauseQueue(tenant, queue)),
+        2 => queue_of().prop_map(|(tenant, queue)| Wish::ResumeQueue(tenant, queue)),
+        1 => (queue_of(), aging).prop_map(|((tenant, queue), point)| Wish::SetAging(tenant, queue, point)),
+        1 => (queue_of(), of(0..4u64)).prop_map(|((tenant, queue), max)| Wish::SetMaxDepth(tenant, queue, max)),
+        1 => (worker(), prop::sample::select(vec![Order::Work, Order::Quiet, Order::Terminate]))
+            .prop_map(|(worker, order)| Wish::Order(worker, order)),
+    ]
+}
+
+/// Mostly one of the last leases, which is right about as often as it is late.
+fn which() -> impl Strategy<Value = Which> {
+    prop_oneof![
+        12 => (0..5usize).prop_map(Which::Recent),
+        1 => (job(), 0..30u64).prop_map(|(job, fence)| Which::Never(job, fence)),
+    ]
+}
+
+fn job() -> impl Strategy<Value = J> {
+    (0..J::COUNT).prop_map(J)
+}
+
+fn tenant() -> impl Strategy<Value = T> {
+    prop_oneof![9 => Just(T(0)), 1 => Just(T(1))]
+}
+
+fn queue() -> impl Strategy<Value = Q> {
+    (0..3u8).prop_map(Q)
+}
+
+fn worker() -> impl Strategy<Value = W> {
+    prop_oneof![4 => Just(W(0)), 2 => Just(W(1)), 1 => Just(W(2))]
+}
+
+fn word() -> impl Strategy<Value = K> {
+    (0..2u8).prop_map(K)
+}
+
+fn priority() -> impl Strategy<Value = i64> {
+    prop::sample::select(vec![5, 6, -1000, 0, 1000])
+}
+
+/// Limits of calls that go on while there is more: small ones, so that there is.
+fn limit() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(100usize), 1..4usize]
+}
+
+/// A length of time: a few milliseconds, so that calls meet on one; or seconds; or far beyond what is near.
+fn span() -> impl Strategy<Value = Span> {
+    prop_oneof![
+        5 => 1..6i64,
+        3 => prop::sample::select(vec![100, SECOND, 10 * SECOND, MINUTE]),
+        2 => prop::sample::select(vec![HOUR, 6 * HOUR, DAY, 40 * DAY]),
+    ]
+    .prop_map(Span)
+}
+
+/// An instant: mostly ahead.
+fn offset() -> impl Strategy<Value = Span> {
+    prop_oneof![1 => Just(Span(0)), 5 => span(), 2 => span().prop_map(|Span(ms)| Span(-ms))]
+}
+
+/// The clock steps forwards in small and large steps, and back now and then.
+fn clock() -> impl Strategy<Value = Span> {
+    prop_oneof![7 => span(), 1 => span().prop_map(|Span(ms)| Span(-ms))]
+}

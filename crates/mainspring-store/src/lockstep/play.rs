@@ -1,0 +1,88 @@
+//! Plays a script on the reference and on a store, and stops where they differ.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use mainspring_core::id::LeaseId;
+use mainspring_core::store::Store;
+
+use super::perform::{Answer, perform};
+use super::script::{Call, J, START, Script, T};
+use crate::home::Home;
+use crate::memory::Memory;
+
+/// Both stores, as they are played.
+struct Pair {
+    reference: Memory,
+    subject: Arc<dyn Store>,
+    /// Every lease that either call answered, in order. The two agree on them, or the play is over.
+    handed_out: Vec<LeaseId>,
+}
+
+/// Every answer the same, and at the end everything that can be read; else what differs.
+pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
+    let mut pair = Pair { reference: Memory::new(), subject: home.open().await, handed_out: Vec::new() };
+    let mut now = START;
+    for (at, call) in script.0.iter().enumerate() {
+        match call {
+            Call::Clock(span) => now = span.from(now),
+            Call::Reopen => pair.subject = home.reopen(pair.subject).await,
+            _ => {}
+        }
+        let differs = |how| format!("at {now:?} the stores differ in call {} of the script, {call:?}:\n{how}", at + 1);
+        pair.compare(now, call).await.map_err(differs)?;
+    }
+    for call in everything() {
+        let differs = |how| format!("after the script the stores differ in {call:?}:\n{how}");
+        pair.compare(now, &call).await.map_err(differs)?;
+    }
+    Ok(())
+}
+
+impl Pair {
+    async fn compare(&mut self, now: mainspring_core::time::Time, call: &Call) -> Result<(), String> {
+        let expected = perform(&self.reference, now, call, &self.handed_out).await;
+        let answer = perform(&*self.subject, now, call, &self.handed_out).await;
+        if answer != expected {
+            return Err(difference(&expected, &answer));
+        }
+        self.handed_out.extend(answer.leases());
+        Ok(())
+    }
+}
+
+/// The questions whose answers are all that a reader can know.
+fn everything() -> Vec<Call> {
+    let find = |tenant| Call::Find { tenant, statuses: Vec::new(), queue: None, kind: None, tag: None, limit: 5 };
+    let mut calls: Vec<Call> = vec![Call::Workers, Call::Queues(None)];
+    for tenant in T::all() {
+        calls.push(find(tenant));
+        calls.push(Call::Queues(Some(tenant)));
+        calls.push(Call::Get(tenant, J::all().collect()));
+        calls.extend(J::all().map(|job| Call::Executions(tenant, job)));
+        calls.extend(J::all().map(|job| Call::Ahead(tenant, job, 100)));
+    }
+    calls
+}
+
+/// The lines in which two answers differ, with what is the same before and after them left out.
+fn difference(expected: &Answer, answer: &Answer) -> String {
+    const AROUND: usize = 3;
+    let (expected, answer) = (format!("{expected:#?}"), format!("{answer:#?}"));
+    let (expected, answer): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), answer.lines().collect());
+    let same = expected.iter().zip(&answer).take_while(|(one, other)| one == other).count();
+    let shorter = expected.len().min(answer.len()) - same;
+    let tail = expected.iter().rev().zip(answer.iter().rev()).take(shorter).take_while(|(one, other)| one == other).count();
+
+    let mut text = String::new();
+    let mut put = |mark: &str, lines: &[&str]| {
+        for line in lines {
+            writeln!(text, "  {mark} {line}").expect("a string takes all");
+        }
+    };
+    put(" ", &expected[same.saturating_sub(AROUND)..same]);
+    put("memory ", &expected[same..expected.len() - tail]);
+    put("subject", &answer[same..answer.len() - tail]);
+    put(" ", &expected[expected.len() - tail..][..tail.min(AROUND)]);
+    text
+}

@@ -1,0 +1,268 @@
+//! A script: calls in small words, printed as a list that a person can read. Plays nothing: see [`super::play`].
+//!
+//! Words are symbols (`j3`, `q1`, `w0`, `lease~2`), not ids, so that a script keeps its meaning when shrinking takes
+//! calls out of it.
+
+use std::fmt;
+
+use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
+use mainspring_core::lifecycle::Status;
+use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, Tag, TenantName, TypeName};
+use mainspring_core::segment::Segment;
+use mainspring_core::store::Order;
+use mainspring_core::time::Time;
+
+/// When every script begins.
+pub const START: Time = Time::from_millis(1_700_000_000_000);
+
+#[derive(Clone)]
+pub struct Script(pub Vec<Call>);
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, call) in self.0.iter().enumerate() {
+            write!(f, "\n{:4}. {call:?}", at + 1)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Call {
+    /// Time moves: forwards, and now and then back.
+    Clock(Span),
+    /// The store under test is closed and opened again.
+    Reopen,
+    Submit(Vec<NewJob>),
+    Promote { odd_segments: bool, even_segments: bool, limit: usize, look_ahead: Span, look_ahead_limit: usize },
+    Claim(Vec<Ask>),
+    Heartbeat(Vec<Said>),
+    Report(Vec<(Which, Words)>),
+    Settle(Vec<(Which, End)>),
+    Reclaim { limit: usize, hold: Span, spare_silent: bool },
+    Command(Vec<Wish>),
+    Prune { ended: Span, dead: Span, limit: usize },
+    Get(T, Vec<J>),
+    Find { tenant: T, statuses: Vec<Status>, queue: Option<Q>, kind: Option<K>, tag: Option<K>, limit: usize },
+    Executions(T, J),
+    Ahead(T, J, u64),
+    Queues(Option<T>),
+    Workers,
+}
+
+/// A job to submit. Times are relative to the clock.
+#[derive(Clone)]
+pub struct NewJob {
+    pub id: J,
+    pub tenant: T,
+    pub queue: Q,
+    pub kind: K,
+    pub priority: i64,
+    pub run: Span,
+    pub deadline: Option<Span>,
+    pub expires: Option<Span>,
+    pub timeout: Option<Span>,
+    pub tag: Option<K>,
+    pub key: Option<Key>,
+}
+
+impl fmt::Debug for NewJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NewJob { id, tenant, queue, kind, priority, run, .. } = self;
+        write!(f, "{id:?} {tenant:?}/{queue:?} {kind:?} priority {priority} run {run:?}")?;
+        let spans = [("deadline", &self.deadline), ("expires", &self.expires), ("timeout", &self.timeout)];
+        for (name, span) in spans {
+            span.iter().try_for_each(|span| write!(f, " {name} {span:?}"))?;
+        }
+        self.tag.iter().try_for_each(|tag| write!(f, " tag {tag:?}"))?;
+        self.key.iter().try_for_each(|key| write!(f, " {key:?}"))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Key {
+    pub key: u8,
+    pub words: u8,
+    pub keep: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub worker: W,
+    pub tenant: T,
+    pub queues: Vec<Q>,
+    pub max: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub worker: W,
+    pub tenant: T,
+    pub what: Beating,
+}
+
+#[derive(Clone, Debug)]
+pub enum Beating {
+    Register { name: u8, lease: Span },
+    Alive,
+    Holding { leases: Vec<Which>, claimed_before: Span },
+    Leave,
+}
+
+#[derive(Clone, Debug)]
+pub enum Words {
+    Started,
+    Checkpoint { data: Option<u8>, percent: Option<u8> },
+}
+
+#[derive(Clone, Debug)]
+pub enum End {
+    Succeed(Option<u8>),
+    Retry { at: Span, cause: u8, error: u8 },
+    Snooze { at: Span },
+    Release,
+    Bury { cause: u8, error: u8 },
+    Cancel,
+}
+
+#[derive(Clone, Debug)]
+pub enum Wish {
+    RunNow(T, J),
+    Pause(T, J),
+    Resume(T, J),
+    Cancel(T, J),
+    Revive(T, J, Option<u8>),
+    Delete(T, J),
+    Update { tenant: T, id: J, data: Option<u8>, priority: Option<i64>, run: Option<Span> },
+    PauseQueue(T, Q),
+    ResumeQueue(T, Q),
+    SetAging(T, Q, u64),
+    SetMaxDepth(T, Q, Option<u64>),
+    Order(W, Order),
+}
+
+/// A lease: one of those handed out, counted from the last; or one that never was.
+#[derive(Clone, Copy)]
+pub enum Which {
+    Recent(usize),
+    Never(J, u64),
+}
+
+impl Which {
+    pub fn lease(self, handed_out: &[LeaseId]) -> LeaseId {
+        let never = |job: J, fence| LeaseId { job: job.id(), fence: Fence(fence) };
+        match self {
+            Which::Never(job, fence) => never(job, fence),
+            Which::Recent(back) => handed_out.iter().rev().nth(back).copied().unwrap_or(never(J(0), 0)),
+        }
+    }
+}
+
+impl fmt::Debug for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Which::Recent(back) => write!(f, "lease~{back}"),
+            Which::Never(job, fence) => write!(f, "({job:?}, fence {fence})"),
+        }
+    }
+}
+
+macro_rules! symbol {
+    ($name:ident, $letter:literal) => {
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(pub u8);
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}{}", $letter, self.0)
+            }
+        }
+    };
+}
+
+symbol!(J, "j");
+symbol!(T, "t");
+symbol!(Q, "q");
+symbol!(W, "w");
+symbol!(K, "k");
+
+impl J {
+    pub const COUNT: u8 = 12;
+
+    /// Ids of neighbours lie in different segments; some share a millisecond, some do not.
+    pub fn id(self) -> JobId {
+        let at = Time::from_millis(START.as_millis() - 1000 + u64::from(self.0 / 3));
+        JobId::mint(at, u32::from(self.0), Segment::wrap(self.0.wrapping_mul(37)), u64::from(self.0))
+    }
+
+    pub fn all() -> impl Iterator<Item = J> {
+        (0..Self::COUNT).map(J)
+    }
+}
+
+impl T {
+    pub const COUNT: u8 = 2;
+
+    pub fn name(self) -> TenantName {
+        TenantName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
+    }
+
+    pub fn all() -> impl Iterator<Item = T> {
+        (0..Self::COUNT).map(T)
+    }
+}
+
+impl Q {
+    pub fn name(self) -> QueueName {
+        QueueName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
+    }
+
+    pub fn of(self, tenant: T) -> QueueRef {
+        QueueRef { tenant: tenant.name(), queue: self.name() }
+    }
+}
+
+impl W {
+    pub fn id(self) -> WorkerId {
+        WorkerId(JobId::mint(START, u32::from(self.0), Segment::wrap(0), 7).uuid())
+    }
+}
+
+impl K {
+    pub fn kind(self) -> TypeName {
+        TypeName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
+    }
+
+    pub fn tag(self) -> Tag {
+        Tag::parse(&format!("{self:?}")).expect("a letter and a number is a tag")
+    }
+}
+
+impl Key {
+    pub fn key(&self) -> IdempotencyKey {
+        IdempotencyKey::parse(&format!("key {}", self.key)).expect("printable")
+    }
+}
+
+/// Milliseconds from now.
+#[derive(Clone, Copy)]
+pub struct Span(pub i64);
+
+impl Span {
+    pub fn from(self, now: Time) -> Time {
+        Time::from_millis(now.as_millis().saturating_add_signed(self.0))
+    }
+
+    pub fn length(self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0.unsigned_abs())
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(i64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")];
+        let whole = UNITS.into_iter().find(|(unit, _)| self.0 != 0 && self.0 % unit == 0);
+        let (unit, name) = whole.unwrap_or((1, "ms"));
+        write!(f, "{:+}{name}", self.0 / unit)
+    }
+}

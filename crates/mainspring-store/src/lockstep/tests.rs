@@ -1,0 +1,46 @@
+//! Holds lockstep to its own promise: it finds what is wrong, and says it briefly.
+
+use proptest::test_runner::Config;
+
+use super::flawed::{Flaw, FlawedHome};
+use super::{CASES_DEFAULT, check};
+
+/// An ordinary run finds the flaw, in a script of at most `calls_max` calls.
+fn finds(flaw: Flaw, calls_max: usize) {
+    let config = Config { cases: CASES_DEFAULT, failure_persistence: None, ..Config::default() };
+    let found = check(config, || FlawedHome(flaw)).expect_err("a flawed store must be found out");
+    let calls = found.script.0.len();
+    assert!(calls <= calls_max, "{flaw:?} took {calls} calls:{:?}\n{}", found.script, found.difference);
+    assert!(!found.difference.is_empty());
+}
+
+macro_rules! finds {
+    ($($name:ident: $flaw:ident in $calls:literal;)*) => {
+        $(#[test] fn $name() { finds(Flaw::$flaw, $calls); })*
+    };
+}
+
+finds! {
+    a_store_that_ignores_fences_is_found_out: IgnoresFences in 8;
+    a_store_that_forgets_attempts_is_found_out: ForgetsAttempts in 3;
+    a_store_that_reverses_the_order_is_found_out: ReversesOrder in 4;
+    a_store_that_forgets_keys_is_found_out: ForgetsKeys in 3;
+    a_store_that_loses_checkpoints_is_found_out: LosesCheckpoints in 4;
+    a_store_that_loses_updates_is_found_out: LosesUpdates in 3;
+    a_store_that_promotes_early_is_found_out: PromotesEarly in 4;
+    a_store_that_shows_other_tenants_is_found_out: ShowsOtherTenants in 1;
+    a_store_that_loses_all_on_reopen_is_found_out: LosesAllOnReopen in 2;
+    a_store_that_spares_nobody_is_found_out: SparesNobody in 4;
+    a_store_that_is_never_done_is_found_out: NeverDone in 1;
+}
+
+#[test]
+fn a_difference_reads_as_a_list_of_calls_and_the_lines_that_differ() {
+    let config = Config { cases: CASES_DEFAULT, failure_persistence: None, ..Config::default() };
+    let found = check(config, || FlawedHome(Flaw::ForgetsAttempts)).expect_err("a flawed store must be found out");
+    let script = format!("{:?}", found.script);
+    assert!(script.starts_with("\n   1. ") && script.contains("Claim"), "{script}");
+    let lines: Vec<&str> = found.difference.lines().map(str::trim).collect();
+    assert!(lines.contains(&"memory          attempts: 1,") || found.difference.contains("attempts: 1,"), "{lines:#?}");
+    assert!(found.difference.contains("subject") && found.difference.contains("attempts: 0,"), "{lines:#?}");
+}

@@ -1,0 +1,155 @@
+//! All that the memory store knows, and the questions that more than one verb asks of it. Changes nothing by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
+use mainspring_core::job::{Claimed, Ended, Execution, Job, JobView, Lease, Standing};
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::{IdempotencyKey, QueueRef, TenantName};
+use mainspring_core::rank::{Aging, Rank, lane};
+use mainspring_core::store::{Error, Result, WorkerView};
+use mainspring_core::time::Time;
+use mainspring_core::verdict::Cause;
+
+#[derive(Debug)]
+pub(super) struct Book {
+    pub queues_max: usize,
+    /// The last fence that was handed out. One counter for the whole store, so none is ever used twice.
+    pub fence: Fence,
+    pub jobs: BTreeMap<JobId, Entry>,
+    pub queues: BTreeMap<QueueRef, Settings>,
+    /// `held` in here is not kept: it is counted when somebody asks.
+    pub workers: BTreeMap<WorkerId, WorkerView>,
+    pub keys: BTreeMap<(TenantName, IdempotencyKey), Remembered>,
+}
+
+/// A job and everything that is known of it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub job: Job,
+    pub standing: Standing,
+    pub executions: Vec<Execution>,
+    /// The lease ran out for this reason and is now held by whoever reclaimed it, no longer by its worker.
+    pub taken_back: Option<Cause>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub paused: bool,
+    pub aging: Aging,
+    pub max_depth: Option<u64>,
+}
+
+/// What an idempotency key made.
+#[derive(Debug)]
+pub(super) struct Remembered {
+    pub id: JobId,
+    pub fingerprint: [u8; 16],
+    pub until: Time,
+}
+
+impl Book {
+    pub fn new(queues_max: usize) -> Book {
+        Book {
+            queues_max,
+            fence: Fence(0),
+            jobs: BTreeMap::new(),
+            queues: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            keys: BTreeMap::new(),
+        }
+    }
+
+    pub fn next_fence(&mut self) -> Fence {
+        self.fence = Fence(self.fence.0 + 1);
+        self.fence
+    }
+
+    /// The job, if this tenant owns it.
+    pub fn job_of(&self, tenant: &TenantName, id: JobId) -> Option<&Entry> {
+        self.jobs.get(&id).filter(|entry| entry.job.tenant == *tenant)
+    }
+
+    /// The job, if this lease is the one that holds it.
+    pub fn leased(&mut self, lease: LeaseId) -> Option<&mut Entry> {
+        self.jobs.get_mut(&lease.job).filter(|entry| {
+            entry.standing.lease.as_ref().is_some_and(|held| held.fence == lease.fence)
+        })
+    }
+
+    /// What a worker holds, by job. What was taken back from it is not among them.
+    pub fn held_by(&self, worker: WorkerId) -> impl Iterator<Item = (JobId, &Lease)> {
+        self.jobs.iter().filter_map(move |(&id, entry)| {
+            let lease = entry.standing.lease.as_ref()?;
+            (lease.worker == worker && entry.taken_back.is_none()).then_some((id, lease))
+        })
+    }
+
+    pub fn is_live(&self, worker: WorkerId, now: Time) -> bool {
+        self.workers.get(&worker).is_some_and(|worker| worker.expires_at > now)
+    }
+
+    pub fn rank(&self, entry: &Entry) -> Rank {
+        let aging = self.queues.get(&entry.job.queue_ref()).map(|queue| queue.aging);
+        let standing = &entry.standing;
+        let lane = lane(entry.job.priority, standing.ready_at, entry.job.deadline);
+        Rank::new(lane, standing.ready_at, aging.unwrap_or_default(), entry.job.id)
+    }
+
+    /// Whether there is room for all these queues, those that are here already included.
+    pub fn has_room_for<'a>(&self, queues: impl Iterator<Item = QueueRef> + 'a) -> Result<()> {
+        let new: BTreeSet<QueueRef> = queues.filter(|queue| !self.queues.contains_key(queue)).collect();
+        if self.queues.len() + new.len() > self.queues_max {
+            return Err(Error::Invalid(format!(
+                "there are {} queues, {} more would be past the limit of {}",
+                self.queues.len(),
+                new.len(),
+                self.queues_max
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Ready and free to be handed out.
+    pub fn is_on_offer(&self) -> bool {
+        self.standing.state == State::Ready && !self.standing.paused
+    }
+
+    /// Waiting for its time, and not passed over.
+    pub fn is_waiting(&self) -> bool {
+        self.standing.state == State::Waiting && !self.standing.paused
+    }
+
+    pub fn is_expired(&self, now: Time) -> bool {
+        self.job.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Ends the job. Only a dead one keeps its checkpoint, because it may be revived.
+    pub fn end(&mut self, state: State, ended: Ended) {
+        let standing = &mut self.standing;
+        standing.state = state;
+        standing.paused = false;
+        standing.progress = None;
+        standing.ended = Some(ended);
+        if state != State::Dead {
+            standing.checkpoint = None;
+        }
+    }
+
+    pub fn view(&self) -> JobView {
+        JobView { job: self.job.clone(), standing: self.standing.clone() }
+    }
+
+    pub fn claimed(&self) -> Claimed {
+        let standing = &self.standing;
+        Claimed {
+            job: self.job.clone(),
+            lease: standing.lease.clone().expect("a claimed job has a lease"),
+            tally: standing.tally,
+            checkpoint: standing.checkpoint.clone(),
+            last_error: standing.last_error.clone(),
+        }
+    }
+}

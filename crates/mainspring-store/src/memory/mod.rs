@@ -1,0 +1,133 @@
+//! The reference store: small and obviously right. Every other store is held to its answers. Survives nothing: it is
+//! for tests and for trying things out.
+//!
+//! All there is lies in one [`Book`] under one lock; each verb is a file that reads and writes it.
+
+mod book;
+mod claim;
+mod command;
+mod find;
+mod heartbeat;
+mod promote;
+mod prune;
+mod reclaim;
+mod report;
+mod seats;
+mod settle;
+mod submit;
+#[cfg(test)]
+mod tests;
+mod wakeups;
+
+use std::sync::{Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use mainspring_core::id::JobId;
+use mainspring_core::job::{Execution, JobView};
+use mainspring_core::limits;
+use mainspring_core::name::TenantName;
+use mainspring_core::store::*;
+use mainspring_core::time::Time;
+
+use book::Book;
+pub use seats::MemorySeats;
+pub use wakeups::{Alone, Together};
+
+/// Remembers until it is dropped.
+#[derive(Debug)]
+pub struct Memory {
+    book: Mutex<Book>,
+}
+
+impl Memory {
+    pub fn new() -> Memory {
+        Memory::with_queues_max(limits::QUEUES_MAX)
+    }
+
+    /// A store that knows at most so many queues.
+    pub fn with_queues_max(queues_max: usize) -> Memory {
+        Memory { book: Mutex::new(Book::new(queues_max)) }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().expect("no verb panics half way")
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+#[async_trait]
+impl Store for Memory {
+    fn describe(&self) -> String {
+        "memory, survives nothing".into()
+    }
+
+    async fn submit(&self, now: Time, jobs: Vec<mainspring_core::job::Job>) -> Result<Vec<Submitted>> {
+        self.book().submit(now, jobs)
+    }
+
+    async fn promote(&self, now: Time, ask: Promote) -> Result<Promoted> {
+        Ok(self.book().promote(now, ask))
+    }
+
+    async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
+        let mut book = self.book();
+        Ok(claims.iter().map(|claim| book.claim(now, claim)).collect())
+    }
+
+    async fn heartbeat(&self, now: Time, beats: Vec<Beat>) -> Result<Vec<Pulse>> {
+        let mut book = self.book();
+        Ok(beats.into_iter().map(|beat| book.heartbeat(now, beat)).collect())
+    }
+
+    async fn report(&self, now: Time, reports: Vec<Report>) -> Result<Vec<Hold>> {
+        let mut book = self.book();
+        Ok(reports.into_iter().map(|report| book.report(now, report)).collect())
+    }
+
+    async fn settle(&self, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
+        let mut book = self.book();
+        Ok(settlements.into_iter().map(|settlement| book.settle(now, settlement)).collect())
+    }
+
+    async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {
+        Ok(self.book().reclaim(now, ask))
+    }
+
+    async fn command(&self, now: Time, commands: Vec<Command>) -> Result<Vec<Commanded>> {
+        self.book().command(now, commands)
+    }
+
+    async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
+        Ok(self.book().prune(now, ask))
+    }
+
+    async fn get(&self, tenant: &TenantName, ids: Vec<JobId>) -> Result<Vec<Option<JobView>>> {
+        let book = self.book();
+        Ok(ids.into_iter().map(|id| book.get(tenant, id)).collect())
+    }
+
+    async fn find(&self, query: Query) -> Result<Page> {
+        Ok(self.book().find(&query))
+    }
+
+    async fn executions(&self, tenant: &TenantName, id: JobId) -> Result<Vec<Execution>> {
+        Ok(self.book().executions(tenant, id))
+    }
+
+    async fn ahead(&self, tenant: &TenantName, id: JobId, limit: u64) -> Result<Option<u64>> {
+        Ok(self.book().ahead(tenant, id, limit))
+    }
+
+    async fn queues(&self, tenant: Option<&TenantName>) -> Result<Vec<QueueView>> {
+        Ok(self.book().queues(tenant))
+    }
+
+    async fn workers(&self) -> Result<Vec<WorkerView>> {
+        Ok(self.book().workers())
+    }
+}

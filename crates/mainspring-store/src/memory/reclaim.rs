@@ -1,0 +1,86 @@
+//! Takes back what ran out: leases, jobs past their expiry, silent workers. Decides no verdicts.
+
+use mainspring_core::id::{JobId, WorkerId};
+use mainspring_core::job::Ended;
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::QueueRef;
+use mainspring_core::store::{Reclaim, Reclaimed, TakenBack};
+use mainspring_core::time::Time;
+use mainspring_core::verdict::Cause;
+
+use super::book::{Book, Entry};
+
+impl Book {
+    pub(super) fn reclaim(&mut self, now: Time, ask: Reclaim) -> Reclaimed {
+        let lost: Vec<(JobId, Cause)> = self
+            .jobs
+            .iter()
+            .filter_map(|(&id, entry)| Some((id, self.lost(entry, now, ask.spare_silent)?)))
+            .collect();
+        let late = self.late(now);
+        Reclaimed {
+            more: lost.len() > ask.limit || late.len() > ask.limit,
+            leases: lost.into_iter().take(ask.limit).map(|(id, cause)| self.take_back(id, cause, ask)).collect(),
+            expired: late.into_iter().take(ask.limit).map(|id| self.expire(now, id)).collect(),
+            silent: if ask.spare_silent { Vec::new() } else { self.write_off(now) },
+        }
+    }
+
+    /// Why a lease is lost, if it is. One that was taken back before has only its new holder's time to keep.
+    fn lost(&self, entry: &Entry, now: Time, spare_silent: bool) -> Option<Cause> {
+        let lease = entry.standing.lease.as_ref()?;
+        let late = lease.timeout_at.is_some_and(|at| at <= now);
+        match entry.taken_back {
+            Some(cause) => late.then_some(cause),
+            None if !spare_silent && !self.is_live(lease.worker, now) => Some(Cause::Crash),
+            None => late.then_some(Cause::Timeout),
+        }
+    }
+
+    fn take_back(&mut self, id: JobId, cause: Cause, ask: Reclaim) -> TakenBack {
+        let fence = self.next_fence();
+        let entry = self.jobs.get_mut(&id).expect("it was found lost");
+        let lease = entry.standing.lease.as_mut().expect("a lost job has a lease");
+        lease.fence = fence;
+        lease.timeout_at = Some(ask.hold_until);
+        entry.taken_back = Some(cause);
+        TakenBack { claimed: entry.claimed(), cause }
+    }
+
+    /// Jobs that did not start in time, the longest overdue first.
+    fn late(&self, now: Time) -> Vec<JobId> {
+        let not_started = |entry: &&Entry| {
+            matches!(entry.standing.state, State::Blocked | State::Waiting | State::Ready)
+        };
+        let mut late: Vec<(Option<Time>, JobId)> = self
+            .jobs
+            .values()
+            .filter(not_started)
+            .filter(|entry| entry.is_expired(now))
+            .map(|entry| (entry.job.expires_at, entry.job.id))
+            .collect();
+        late.sort();
+        late.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn expire(&mut self, now: Time, id: JobId) -> (JobId, QueueRef) {
+        let entry = self.jobs.get_mut(&id).expect("it was found late");
+        let reason = Some("expired before it started".into());
+        entry.end(State::Cancelled, Ended { at: now, result: None, reason });
+        (id, entry.job.queue_ref())
+    }
+
+    /// Forgets the workers that are silent and hold nothing any more.
+    fn write_off(&mut self, now: Time) -> Vec<WorkerId> {
+        let silent: Vec<WorkerId> = self
+            .workers
+            .values()
+            .filter(|worker| worker.expires_at <= now && self.held_by(worker.id).next().is_none())
+            .map(|worker| worker.id)
+            .collect();
+        for id in &silent {
+            self.workers.remove(id);
+        }
+        silent
+    }
+}

@@ -1,0 +1,108 @@
+//! Claiming: `POST /v1/claims`. A worker asks for jobs and waits a while if there are none; each comes with the fence it is
+//! settled by.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{ErrorView, Span, Timestamp};
+
+/// A worker asks for jobs.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimRequest {
+    /// From the answer to its registration.
+    pub worker_id: Uuid,
+    /// At least one.
+    pub queues: Vec<String>,
+    /// At most this many jobs; 1 if left out.
+    #[serde(default = "one")]
+    #[schema(default = 1)]
+    pub max: u32,
+    /// How long to wait for the first job if there is none; not at all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The jobs the worker holds from now on; none if the wait ran out.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+pub struct ClaimAnswer {
+    pub jobs: Vec<ClaimedJob>,
+}
+
+/// One attempt at a job, held by the worker that claimed it.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ClaimedJob {
+    pub job_id: Uuid,
+    /// Names this hold; every later word about it carries the fence.
+    pub fence: u64,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub queue: String,
+    #[schema(value_type = Value)]
+    pub data: Box<RawValue>,
+    /// 1 for the first.
+    pub attempt: u32,
+    pub max_attempts: u32,
+    pub priority: i32,
+    pub run_at: Timestamp,
+    pub claimed_at: Timestamp,
+    /// The attempt is taken away then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+    /// What the attempt before this one saved last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Value)]
+    pub checkpoint: Option<Box<RawValue>>,
+    /// Why the attempt before this one failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<ErrorView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{refused, round_trip};
+
+    #[test]
+    fn a_claim_says_the_same_again() {
+        round_trip::<ClaimRequest>(r#"{"worker_id":"WORKER","queues":["a","b"],"max":100,"wait":"30s"}"#);
+        let json = format!(r#"{{"worker_id":"{}","queues":["a"]}}"#, crate::check::WORKER);
+        let claim: ClaimRequest = serde_json::from_str(&json).expect("max has a default");
+        assert_eq!((claim.max, claim.wait), (1, None));
+    }
+
+    #[test]
+    fn a_claim_refuses_what_it_does_not_know() {
+        refused::<ClaimRequest>(r#"{"worker_id":"WORKER","queue":"a"}"#, "unknown field `queue`");
+        refused::<ClaimRequest>(r#"{"worker_id":"me","queues":["a"]}"#, "UUID parsing failed");
+        refused::<ClaimRequest>(r#"{"worker_id":"WORKER"}"#, "missing field `queues`");
+    }
+
+    #[test]
+    fn a_claimed_job_says_the_same_again() {
+        round_trip::<ClaimAnswer>(r#"{"jobs":[]}"#);
+        round_trip::<ClaimAnswer>(concat!(
+            r#"{"jobs":[{"job_id":"JOB","fence":7,"type":"mail","queue":"post","data":null,"attempt":1,"max_attempts":3,"priority":5,"#,
+            r#""run_at":"2026-12-01T09:00:00.000Z","claimed_at":"2026-12-01T09:00:00.003Z"},"#,
+            r#"{"job_id":"JOB","fence":8,"type":"mail","queue":"post","data":{ "a": 1 },"attempt":2,"max_attempts":3,"priority":5,"#,
+            r#""run_at":"2026-12-01T09:00:00.000Z","claimed_at":"2026-12-01T09:00:00.003Z","timeout_at":"2026-12-01T09:01:00.003Z","#,
+            r#""deadline":"2026-12-01T10:00:00.000Z","checkpoint":[3],"last_error":{"message":"boom"},"tags":["t"]}]}"#,
+        ));
+    }
+
+    #[test]
+    fn an_older_reader_skips_what_a_newer_server_adds() {
+        let answer: ClaimAnswer = serde_json::from_str(r#"{"jobs":[],"hint":1}"#).expect("answers may grow");
+        assert!(answer.jobs.is_empty());
+    }
+}

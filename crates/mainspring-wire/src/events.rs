@@ -1,0 +1,108 @@
+//! What happens, as it happens: `GET /v1/events` by SSE. Hints for people and dashboards: the truth is the job itself.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::Timestamp;
+
+crate::words::words! {
+    /// What happened.
+    pub enum EventKind: "a kind of event" {
+        /// A job was accepted.
+        Submitted = "submitted",
+        /// Its time came.
+        Ready = "ready",
+        /// A worker took it.
+        Claimed = "claimed",
+        /// The worker said it began.
+        Started = "started",
+        /// It succeeded.
+        Completed = "completed",
+        /// An attempt failed; there will be another.
+        Retrying = "retrying",
+        /// It is a dead letter.
+        Failed = "failed",
+        /// It was cancelled, or it expired.
+        Cancelled = "cancelled",
+        /// Its worker asked for a later time.
+        Snoozed = "snoozed",
+        /// Its worker gave it back.
+        Released = "released",
+        /// It was taken from a worker that went silent or was too slow.
+        Reclaimed = "reclaimed",
+        /// The job, or without `job_id` the queue, was paused.
+        Paused = "paused",
+        /// The job, or without `job_id` the queue, was resumed.
+        Resumed = "resumed",
+        /// A dead letter was made ready again.
+        Revived = "revived",
+        /// Its data, priority or time was changed.
+        Updated = "updated",
+        /// It was forgotten at a person's wish.
+        Deleted = "deleted",
+        /// This reader was too slow: `missed` events were dropped.
+        Lagged = "lagged",
+    }
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Event {
+    pub at: Timestamp,
+    pub kind: EventKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    /// The type of the job.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub job_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// With `ready`: how many jobs of the queue came due together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// With `lagged`: how many events were dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missed: Option<u64>,
+}
+
+impl Event {
+    /// An event with nothing but its kind.
+    pub fn new(at: Timestamp, kind: EventKind) -> Event {
+        Event {
+            at,
+            kind,
+            job_id: None,
+            queue: None,
+            job_type: None,
+            attempt: None,
+            worker_id: None,
+            error: None,
+            count: None,
+            missed: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::round_trip;
+
+    #[test]
+    fn an_event_says_the_same_again() {
+        let event: Event = round_trip(r#"{"at":"2026-12-01T09:00:00.000Z","kind":"lagged","missed":12}"#);
+        assert_eq!(event, Event { missed: Some(12), ..Event::new(event.at, EventKind::Lagged) });
+        round_trip::<Event>(r#"{"at":"2026-12-01T09:00:00.000Z","kind":"ready","queue":"post","count":3}"#);
+        round_trip::<Event>(concat!(
+            r#"{"at":"2026-12-01T09:00:00.000Z","kind":"retrying","job_id":"JOB","queue":"post","type":"mail","attempt":2,"#,
+            r#""worker_id":"WORKER","error":"boom"}"#,
+        ));
+    }
+}

@@ -1,0 +1,105 @@
+//! The client: a cheap handle on one server, one method per call. Never retries: a call that failed is the caller's to repeat.
+//!
+//! `base_url` says where, `call` sends and sorts what comes back; the other files are the calls, named as in the API.
+
+mod base_url;
+mod call;
+
+mod calls;
+mod claims;
+mod dead;
+mod events;
+mod health;
+mod jobs;
+mod queues;
+mod settlements;
+mod sse;
+mod submit;
+mod workers;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+
+use base_url::BaseUrl;
+
+pub use events::Events;
+
+use crate::error::Result;
+
+/// How long a call may take, unless [`Client::with_timeout`] says otherwise.
+const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
+const CONNECT_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Servers and what stands before them close idle connections after about a minute; ours go first.
+const IDLE_MAX: Duration = Duration::from_secs(30);
+
+/// A handle on one server. Cloning it is cheap, and the clones share their connections.
+///
+/// ```no_run
+/// # async fn run() -> mainspring_worker::Result<()> {
+/// use mainspring_worker::{Client, wire::NewJob};
+///
+/// let client = Client::new("http://127.0.0.1:7070")?;
+/// let submitted = client.submit(&NewJob::new("send_mail")).await?;
+/// println!("{} is {}", submitted.job_id, submitted.status);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    http: HttpClient<HttpConnector, Full<Bytes>>,
+    base: Arc<BaseUrl>,
+    timeout: Duration,
+}
+
+impl Client {
+    /// A client of the server at this address, such as `http://127.0.0.1:7070`. Connects with the first call.
+    ///
+    /// ```
+    /// use mainspring_worker::Client;
+    ///
+    /// assert!(Client::new("http://127.0.0.1:7070").is_ok());
+    /// let error = Client::new("https://jobs.example.com").unwrap_err();
+    /// assert!(error.to_string().contains("https"));
+    /// ```
+    pub fn new(url: &str) -> Result<Client> {
+        let base = BaseUrl::parse(url)?;
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(CONNECT_WAIT_MAX));
+        let http = HttpClient::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_MAX)
+            .build(connector);
+        Ok(Client { http, base: Arc::new(base), timeout: TIMEOUT_DEFAULT })
+    }
+
+    /// How long a call may take before it counts as unreachable; 30 s unless set. A claim may take its wait on top.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Client {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Where the server is, such as `http://127.0.0.1:7070`.
+    pub fn url(&self) -> &str {
+        self.base.as_str()
+    }
+
+    /// How long a call may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("url", &self.url()).field("timeout", &self.timeout).finish()
+    }
+}

@@ -1,0 +1,188 @@
+//! The two ends of the pipeline: a submitter that sends, and a hand that claims and settles. Answers are read with borrowed
+//! types that hold ids and fences only.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use bytes::Bytes;
+use http::Uri;
+use mainspring_wire::{Span, Timestamp};
+use serde::Deserialize;
+
+use crate::bench::body::Template;
+use crate::bench::conn::Conn;
+use crate::clock;
+
+/// A bench worker sends no heartbeats, so that it costs nothing but its work: it asks for the longest lease there is.
+const LEASE: &str = "1h";
+
+/// Sends jobs.
+#[derive(Debug)]
+pub struct Submitter {
+    conn: Conn,
+    uri: Uri,
+    template: Template,
+    single: bool,
+}
+
+impl Submitter {
+    pub async fn batches(address: SocketAddr, template: Template) -> anyhow::Result<Submitter> {
+        let uri = Uri::from_static("/v1/jobs/batch");
+        Ok(Submitter { conn: Conn::open(address).await?, uri, template, single: false })
+    }
+
+    pub async fn singles(address: SocketAddr, template: Template) -> anyhow::Result<Submitter> {
+        ensure!(template.jobs() == 1, "a single submit has one job");
+        let uri = Uri::from_static("/v1/jobs");
+        Ok(Submitter { conn: Conn::open(address).await?, uri, template, single: true })
+    }
+
+    pub fn jobs(&self) -> usize {
+        self.template.jobs()
+    }
+
+    /// One request. Answers when all its jobs are durable, and how long that took in microseconds.
+    pub async fn submit(&mut self, due: impl FnMut() -> Timestamp) -> anyhow::Result<u64> {
+        let sent_us = clock::unix_us();
+        let body = self.template.fill(sent_us, due);
+        let answer = self.conn.post(&self.uri, body).await?;
+        let took_us = clock::unix_us().saturating_sub(sent_us);
+        if !self.single {
+            let Accepted { accepted } = serde_json::from_slice(answer).context("a batch answer was not readable")?;
+            ensure!(accepted == self.template.jobs(), "only {accepted} jobs of {} were accepted", self.template.jobs());
+        }
+        Ok(took_us)
+    }
+}
+
+#[derive(Deserialize)]
+struct Accepted {
+    accepted: usize,
+}
+
+/// Claims and settles, as one registered worker.
+#[derive(Debug)]
+pub struct Hand {
+    conn: Conn,
+    claim_uri: Uri,
+    settle_uri: Uri,
+    claim: Bytes,
+    settlements: String,
+}
+
+/// What a hand asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    pub queue: &'a str,
+    pub max: usize,
+    pub wait: Duration,
+}
+
+/// One job in a hand.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Held<'a> {
+    #[serde(borrow)]
+    job_id: &'a str,
+    fence: u64,
+    pub run_at: Timestamp,
+    data: Sent,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Sent {
+    at: u64,
+}
+
+impl Held<'_> {
+    /// When its submit was sent.
+    pub fn sent_us(&self) -> u64 {
+        self.data.at
+    }
+}
+
+/// What a round of claim and settle came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    pub jobs: usize,
+    pub claim_us: u64,
+    pub settle_us: u64,
+}
+
+#[derive(Deserialize)]
+struct Registered<'a> {
+    worker_id: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Claimed<'a> {
+    #[serde(borrow)]
+    jobs: Vec<Held<'a>>,
+}
+
+#[derive(Deserialize)]
+struct SettleAnswer<'a> {
+    #[serde(borrow)]
+    results: Vec<Settled<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Settled<'a> {
+    state: &'a str,
+}
+
+impl Hand {
+    pub async fn register(address: SocketAddr, ask: Ask<'_>) -> anyhow::Result<Hand> {
+        let mut conn = Conn::open(address).await?;
+        let register = format!(r#"{{"name":"bench","queues":["{}"],"lease":"{LEASE}"}}"#, ask.queue);
+        let answer = conn.post(&Uri::from_static("/v1/workers"), register.into()).await?;
+        let Registered { worker_id } = serde_json::from_slice(answer).context("a registration was not readable")?;
+        let claim = format!(
+            r#"{{"worker_id":"{worker_id}","queues":["{}"],"max":{},"wait":"{}"}}"#,
+            ask.queue,
+            ask.max,
+            Span::from(ask.wait),
+        );
+        Ok(Hand {
+            conn,
+            claim_uri: Uri::from_static("/v1/claims"),
+            settle_uri: Uri::from_static("/v1/settlements"),
+            claim: claim.into(),
+            settlements: String::new(),
+        })
+    }
+
+    /// Claims, and keeps what it holds until [`Hand::settle`]. Every job is shown once, at the moment it came.
+    pub async fn claim(&mut self, mut each: impl FnMut(&Held<'_>)) -> anyhow::Result<Round> {
+        let asked_us = clock::unix_us();
+        let answer = self.conn.post(&self.claim_uri, self.claim.clone()).await?;
+        let claim_us = clock::unix_us().saturating_sub(asked_us);
+        let Claimed { jobs } = serde_json::from_slice(answer).context("a claim answer was not readable")?;
+        self.settlements.clear();
+        self.settlements.push_str(r#"{"settlements":["#);
+        for (index, held) in jobs.iter().enumerate() {
+            each(held);
+            let comma = if index == 0 { "" } else { "," };
+            let Held { job_id, fence, .. } = held;
+            write!(self.settlements, r#"{comma}{{"job_id":"{job_id}","fence":{fence},"outcome":"success"}}"#)?;
+        }
+        self.settlements.push_str("]}");
+        Ok(Round { jobs: jobs.len(), claim_us, settle_us: 0 })
+    }
+
+    /// Settles what the last claim brought, all with success.
+    pub async fn settle(&mut self, round: Round) -> anyhow::Result<Round> {
+        if round.jobs == 0 {
+            return Ok(round);
+        }
+        let asked_us = clock::unix_us();
+        let body = Bytes::copy_from_slice(self.settlements.as_bytes());
+        let answer = self.conn.post(&self.settle_uri, body).await?;
+        let settle_us = clock::unix_us().saturating_sub(asked_us);
+        let SettleAnswer { results } = serde_json::from_slice(answer).context("a settle answer was not readable")?;
+        let completed = results.iter().filter(|settled| settled.state == "completed").count();
+        ensure!(completed == round.jobs, "only {completed} of {} settlements were taken", round.jobs);
+        Ok(Round { settle_us, ..round })
+    }
+}

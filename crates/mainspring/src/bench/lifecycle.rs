@@ -1,0 +1,201 @@
+//! Full lifecycles: submit → claim → settle over HTTP, with submitters and workers at once, as in production. Every job is
+//! counted when its settlement was taken.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use mainspring_wire::Timestamp;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::bench::body::{Due, Template};
+use crate::bench::figures::{Figures, Latencies};
+use crate::bench::hand::{Ask, Hand, Submitter};
+use crate::clock;
+
+/// How long a claim waits for the pipeline to bring something.
+const CLAIM_WAIT: Duration = Duration::from_secs(5);
+/// No run goes on for longer.
+const RUN_TIME_MAX: Duration = Duration::from_secs(1800);
+
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub queue: String,
+    pub jobs: usize,
+    /// Jobs in a request; with 1, the single-job calls are used and each connection goes round by itself.
+    pub batch: usize,
+    /// As many submitters, and as many workers.
+    pub connections: usize,
+    /// Jobs between submit and settle; what bounds the wait in the queue.
+    pub in_flight: usize,
+    pub payload_bytes: usize,
+}
+
+pub async fn measure(address: SocketAddr, load: &Load) -> anyhow::Result<Figures> {
+    ensure!(load.jobs >= load.batch && load.batch > 0 && load.connections > 0, "there is nothing to measure");
+    let mut walkers = JoinSet::new();
+    let run = Arc::new(Run::new(load));
+    let ask = Ask { queue: &load.queue, max: load.batch.min(crate::bench::CLAIM_MAX), wait: CLAIM_WAIT };
+    for _ in 0..load.connections {
+        let hand = Hand::register(address, ask).await?;
+        match load.batch {
+            1 => {
+                let template = Template::single(&load.queue, load.payload_bytes, Due::Now);
+                let submitter = Submitter::singles(address, template).await?;
+                walkers.spawn(round_and_round(run.clone(), submitter, hand));
+            }
+            jobs => {
+                let template = Template::batch(&load.queue, load.payload_bytes, Due::Now, jobs);
+                walkers.spawn(submit_all(run.clone(), Submitter::batches(address, template).await?));
+                walkers.spawn(settle_all(run.clone(), hand));
+            }
+        }
+    }
+    let started = clock::instant();
+    run.start.cancel();
+    let finish = async {
+        let mut times = Times::new();
+        while let Some(walked) = walkers.join_next().await {
+            times.merge(&walked.context("a connection panicked")??);
+        }
+        anyhow::Ok(times)
+    };
+    let times = tokio::time::timeout(RUN_TIME_MAX, finish).await.context("the run took too long")??;
+    // The last settlement ended the run; what came after is its news reaching the others.
+    let elapsed = started.elapsed();
+    Ok(times.figures(run.total as f64 / elapsed.as_secs_f64()))
+}
+
+#[derive(Debug)]
+struct Run {
+    total: usize,
+    batch: usize,
+    submitted: AtomicUsize,
+    settled: AtomicUsize,
+    room: Semaphore,
+    start: CancellationToken,
+    done: CancellationToken,
+}
+
+impl Run {
+    fn new(load: &Load) -> Run {
+        Run {
+            total: load.jobs / load.batch * load.batch,
+            batch: load.batch,
+            submitted: AtomicUsize::new(0),
+            settled: AtomicUsize::new(0),
+            room: Semaphore::new(load.in_flight.max(load.batch * load.connections)),
+            start: CancellationToken::new(),
+            done: CancellationToken::new(),
+        }
+    }
+
+    /// Whether there is another batch to submit.
+    fn take_batch(&self) -> bool {
+        self.submitted.fetch_add(self.batch, Ordering::Relaxed) < self.total
+    }
+
+    fn settled(&self, jobs: usize) {
+        self.room.add_permits(jobs);
+        if self.settled.fetch_add(jobs, Ordering::Relaxed) + jobs >= self.total {
+            self.done.cancel();
+        }
+    }
+}
+
+async fn submit_all(run: Arc<Run>, mut submitter: Submitter) -> anyhow::Result<Times> {
+    let mut times = Times::new();
+    run.start.cancelled().await;
+    while run.take_batch() {
+        run.room.acquire_many(u32::try_from(run.batch)?).await?.forget();
+        times.submit.record(submitter.submit(at_once).await?);
+    }
+    Ok(times)
+}
+
+async fn settle_all(run: Arc<Run>, mut hand: Hand) -> anyhow::Result<Times> {
+    let mut times = Times::new();
+    let mut sent = Vec::with_capacity(run.batch);
+    run.start.cancelled().await;
+    loop {
+        sent.clear();
+        let round = tokio::select! {
+            round = hand.claim(|held| sent.push(held.sent_us())) => round?,
+            () = run.done.cancelled() => return Ok(times),
+        };
+        let round = hand.settle(round).await?;
+        times.round(round.jobs, round.claim_us, round.settle_us, &sent);
+        run.settled(round.jobs);
+    }
+}
+
+async fn round_and_round(run: Arc<Run>, mut submitter: Submitter, mut hand: Hand) -> anyhow::Result<Times> {
+    let mut times = Times::new();
+    let mut sent = Vec::with_capacity(1);
+    run.start.cancelled().await;
+    while run.take_batch() {
+        times.submit.record(submitter.submit(at_once).await?);
+        // One job for each submit; another connection's is as good as our own.
+        loop {
+            sent.clear();
+            let round = hand.claim(|held| sent.push(held.sent_us())).await?;
+            let round = hand.settle(round).await?;
+            times.round(round.jobs, round.claim_us, round.settle_us, &sent);
+            run.settled(round.jobs);
+            if round.jobs > 0 {
+                break;
+            }
+        }
+    }
+    Ok(times)
+}
+
+fn at_once() -> Timestamp {
+    Timestamp::default()
+}
+
+#[derive(Debug)]
+struct Times {
+    submit: Latencies,
+    claim: Latencies,
+    settle: Latencies,
+    /// From sending the submit to the answer of the settlement.
+    whole: Latencies,
+}
+
+impl Times {
+    fn new() -> Times {
+        Times { submit: Latencies::new(), claim: Latencies::new(), settle: Latencies::new(), whole: Latencies::new() }
+    }
+
+    fn round(&mut self, jobs: usize, claim_us: u64, settle_us: u64, sent: &[u64]) {
+        if jobs == 0 {
+            return;
+        }
+        self.claim.record(claim_us);
+        self.settle.record(settle_us);
+        let now_us = clock::unix_us();
+        sent.iter().for_each(|sent_us| self.whole.record(now_us.saturating_sub(*sent_us)));
+    }
+
+    fn merge(&mut self, other: &Times) {
+        self.submit.merge(&other.submit);
+        self.claim.merge(&other.claim);
+        self.settle.merge(&other.settle);
+        self.whole.merge(&other.whole);
+    }
+
+    fn figures(&self, jobs_per_second: f64) -> Figures {
+        let mut figures = Figures::default();
+        figures.add("jobs_per_second", jobs_per_second);
+        self.whole.put(&mut figures, "submit_to_settled");
+        self.submit.put(&mut figures, "submit");
+        self.claim.put(&mut figures, "claim");
+        self.settle.put(&mut figures, "settle");
+        figures
+    }
+}
