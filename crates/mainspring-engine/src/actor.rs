@@ -23,12 +23,12 @@ pub(crate) trait Actor: Send {
 
 /// Ticks until the node closes.
 pub(crate) async fn run<A: Actor>(mut actor: A, node: Arc<Node>, nudge: Arc<Notify>, first_at: Time) {
-    let mut closing = node.closing.subscribe();
+    let mut closing = node.closing.listen();
     let mut next_at = first_at;
     let mut failures = 0;
     loop {
         tokio::select! {
-            _ = closing.wait_for(|closing| *closing) => return,
+            () = closing.raised() => return,
             () = nudge.notified(), if failures == 0 => {}
             () = node.clock.sleep_until(next_at) => {}
         }

@@ -30,7 +30,7 @@ pub struct Bulk {
 
 impl Node {
     pub(crate) async fn command(self: &Arc<Node>, commands: Vec<Command>) -> Result<Vec<Commanded>> {
-        if *self.closing.borrow() {
+        if self.closing.is_raised() {
             return Err(Error::Closed);
         }
         // On a task of its own: a caller that hangs up must not keep others from hearing what was done.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::time::Time;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::broadcast;
 
 use crate::clock::Clock;
+use crate::signal::Listener;
 
 /// Events a slow reader may be behind before it misses some.
 pub const EVENTS_BEHIND_MAX: usize = 4_096;
@@ -108,7 +109,7 @@ impl EventKind {
 #[derive(Debug)]
 pub struct Events {
     receiver: broadcast::Receiver<Arc<Event>>,
-    closing: watch::Receiver<bool>,
+    closing: Listener,
     clock: Arc<dyn Clock>,
 }
 
@@ -117,7 +118,7 @@ impl Events {
     pub async fn next(&mut self) -> Option<Event> {
         let received = tokio::select! {
             received = self.receiver.recv() => received,
-            _ = self.closing.wait_for(|closing| *closing) => return None,
+            () = self.closing.raised() => return None,
         };
         match received {
             Ok(event) => Some(Event::clone(&event)),
@@ -155,7 +156,7 @@ impl Stage {
         }
     }
 
-    pub(crate) fn subscribe(&self, closing: watch::Receiver<bool>, clock: Arc<dyn Clock>) -> Events {
+    pub(crate) fn subscribe(&self, closing: Listener, clock: Arc<dyn Clock>) -> Events {
         Events { receiver: self.sender.subscribe(), closing, clock }
     }
 }
@@ -164,9 +165,10 @@ impl Stage {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
+    use crate::signal::Signal;
 
-    fn stage() -> (Stage, watch::Sender<bool>, Arc<dyn Clock>) {
-        (Stage::new(), watch::Sender::new(false), Arc::new(ManualClock::new(Time::ZERO)))
+    fn stage() -> (Stage, Signal, Arc<dyn Clock>) {
+        (Stage::new(), Signal::new(), Arc::new(ManualClock::new(Time::ZERO)))
     }
 
     #[test]
@@ -178,7 +180,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_reader_is_told_what_it_missed_and_goes_on() {
         let (stage, closing, clock) = stage();
-        let mut events = stage.subscribe(closing.subscribe(), clock);
+        let mut events = stage.subscribe(closing.listen(), clock);
         let said = EVENTS_BEHIND_MAX as u64 + 3;
         stage.say(|| (0..said).map(|ms| Event::new(Time::from_millis(ms), EventKind::Ready)));
 
@@ -186,7 +188,7 @@ mod tests {
         assert_eq!((lagged.kind, lagged.count), (EventKind::Lagged, Some(3)));
         assert_eq!(events.next().await.expect("an event").at, Time::from_millis(3));
 
-        closing.send_replace(true);
+        closing.raise();
         while let Some(event) = events.next().await {
             assert_eq!(event.kind, EventKind::Ready);
         }

@@ -12,9 +12,10 @@ use std::time::Duration;
 
 use mainspring_core::store;
 use metrics::Counter;
-use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::error::{Error, Result};
+use crate::signal::Listener;
 
 /// Calls under way at a time: while one commits, the next is already in the store's queue.
 pub const CALLS_MAX: usize = 2;
@@ -130,7 +131,7 @@ impl<I: Item, A> Gather<I, A> {
 
 impl<I: Item, A: Send + 'static> Gathering<I, A> {
     /// Gathers until `closing` says so, and then finishes what was handed in.
-    pub(crate) async fn run<C, F>(mut self, call: C, mut closing: watch::Receiver<bool>)
+    pub(crate) async fn run<C, F>(mut self, call: C, mut closing: Listener)
     where
         C: Fn(Vec<I>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = store::Result<Vec<A>>> + Send + 'static,
@@ -147,7 +148,7 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
                         Some(request) => request,
                         None => break,
                     },
-                    _ = closing.wait_for(|closing| *closing) => {
+                    () = closing.raised() => {
                         self.requests.close();
                         match self.requests.recv().await {
                             Some(request) => request,

@@ -6,6 +6,8 @@ use super::*;
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 
+use crate::signal::Signal;
+
 impl Item for u64 {
     fn spare(&self) -> Option<u64> {
         Some(*self)
@@ -14,8 +16,8 @@ impl Item for u64 {
 
 const BOUNDS: Bounds = Bounds { call_max: 10, waiting_max: 1_000, drop_abandoned: false };
 
-fn closing() -> watch::Sender<bool> {
-    watch::Sender::new(false)
+fn closing() -> Signal {
+    Signal::new()
 }
 
 /// A call that the test lets go on when it likes.
@@ -50,7 +52,7 @@ fn run(runtime: &tokio::runtime::Runtime, requests: Vec<Vec<u64>>, call_max: usi
                 Ok(items.into_iter().map(|item| item * 2).collect())
             }
         };
-        let gathering = tokio::spawn(gathering.run(call, stop.subscribe()));
+        let gathering = tokio::spawn(gathering.run(call, stop.listen()));
         let mut callers = JoinSet::new();
         for (at, items) in requests.into_iter().enumerate() {
             let gather = gather.clone();
@@ -58,7 +60,7 @@ fn run(runtime: &tokio::runtime::Runtime, requests: Vec<Vec<u64>>, call_max: usi
         }
         let mut answers = callers.join_all().await;
         answers.sort();
-        stop.send_replace(true);
+        stop.raise();
         gathering.await.expect("ends");
         let sizes = sizes.lock().unwrap().clone();
         (answers.into_iter().map(|(_, answer)| answer).collect(), sizes)
@@ -90,7 +92,7 @@ async fn what_comes_while_calls_are_under_way_makes_up_the_next_call() {
     let (gather, stop) = (Arc::new(gather), closing());
     let (door, mut calls) = door();
     let open = door.open.clone();
-    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.subscribe()));
+    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen()));
 
     let ask = |item: u64| {
         let gather = gather.clone();
@@ -119,7 +121,7 @@ async fn a_full_gather_turns_callers_away_and_loses_nothing() {
     let (gather, stop) = (Arc::new(gather), closing());
     let (door, mut calls) = door();
     let open = door.open.clone();
-    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.subscribe()));
+    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen()));
 
     let ask = |item: u64| {
         let gather = gather.clone();
@@ -158,7 +160,7 @@ async fn one_bad_request_does_not_spoil_those_gathered_with_it() {
     while gather.requests.capacity() > BOUNDS.waiting_max - 3 {
         tokio::task::yield_now().await;
     }
-    tokio::spawn(gathering.run(call, stop.subscribe()));
+    tokio::spawn(gathering.run(call, stop.listen()));
     let mut answers = vec![];
     for ask in asks {
         answers.push(ask.await.unwrap());
@@ -181,8 +183,8 @@ async fn a_gather_that_closes_finishes_what_it_took_and_refuses_the_rest() {
     while gather.requests.capacity() > BOUNDS.waiting_max - 5 {
         tokio::task::yield_now().await;
     }
-    stop.send_replace(true);
-    gathering.run(|items: Vec<u64>| async move { Ok(items) }, stop.subscribe()).await;
+    stop.raise();
+    gathering.run(|items: Vec<u64>| async move { Ok(items) }, stop.listen()).await;
     for (caller, item) in taken.into_iter().zip(0u64..) {
         assert_eq!(caller.await.unwrap().expect("was taken"), [item]);
     }

@@ -8,7 +8,7 @@
 //! - `gather`: concurrent requests of one verb become one call.
 //! - The actors, each named for the moment it owns: [`trigger`] (something falls due), `sweep` (something ran out),
 //!   `ownership` (a term must be renewed). `actor` is the loop around them.
-//! - `announce`: who is told that something is ready. `relay`: the same for other nodes. `events`: for onlookers.
+//! - `announce`: who is told that something is ready. `relay`: the same for other nodes. `signal`: that the node closes. `events`: for onlookers.
 //! - `clock` and `mint`: the only places with a clock, a sleep or a random number.
 //! - `settings`, `error`, `health`, [`measure`].
 
@@ -33,6 +33,7 @@ pub mod trigger;
 mod announce;
 mod events;
 mod relay;
+mod signal;
 
 mod clock;
 mod mint;

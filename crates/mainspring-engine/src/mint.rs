@@ -6,7 +6,7 @@ use mainspring_core::id::{JobId, NodeId, WorkerId};
 use mainspring_core::segment::Segment;
 use mainspring_core::time::Time;
 use rand::rngs::StdRng;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{Rng, RngExt};
 use uuid::Uuid;
 
 /// A node's mint. Lock it once for a batch.
@@ -66,7 +66,7 @@ impl Press {
 
     #[cfg(test)]
     fn seeded(seed: u64) -> Press {
-        Press { random: StdRng::seed_from_u64(seed), last: (Time::ZERO, 0) }
+        Press { random: rand::SeedableRng::seed_from_u64(seed), last: (Time::ZERO, 0) }
     }
 }
 

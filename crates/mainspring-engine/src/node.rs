@@ -8,7 +8,7 @@ use mainspring_core::job::Job;
 use mainspring_core::seats::Seats;
 use mainspring_core::store::{Beat, Claim, Hold, Pulse, Report, Settled, Settlement, Store, Submitted};
 use mainspring_core::wakeups::{Wakeup, Wakeups};
-use tokio::sync::{Mutex, Notify, mpsc, watch};
+use tokio::sync::{Mutex, Notify, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::actor::{self, Actor};
@@ -23,6 +23,7 @@ use crate::measure::Meters;
 use crate::mint::Mint;
 use crate::ownership::{Holdings, Ownership};
 use crate::settings::Settings;
+use crate::signal::Signal;
 use crate::sweep::Sweep;
 use crate::trigger::{Plan, Trigger};
 use crate::{relay, settle};
@@ -62,9 +63,9 @@ pub(crate) struct Node {
     pub(crate) hints: mpsc::Sender<Vec<Wakeup>>,
 
     /// Stop what you are doing.
-    pub(crate) closing: watch::Sender<bool>,
+    pub(crate) closing: Signal,
     /// Everything that could drop a claimed job has stopped.
-    ended: watch::Sender<bool>,
+    ended: Signal,
 }
 
 /// The receiving ends of what a node owns.
@@ -121,8 +122,8 @@ impl Node {
             sweep: Arc::default(),
             dropped,
             hints,
-            closing: watch::Sender::new(false),
-            ended: watch::Sender::new(false),
+            closing: Signal::new(),
+            ended: Signal::new(),
         };
         let ends = Ends {
             submits: submits_end,
@@ -137,11 +138,11 @@ impl Node {
     }
 
     pub(crate) fn health(&self) -> Health {
-        self.chart.read(*self.closing.borrow())
+        self.chart.read(self.closing.is_raised())
     }
 
     pub(crate) fn subscribe(&self) -> Events {
-        self.stage.subscribe(self.closing.subscribe(), self.clock.clone())
+        self.stage.subscribe(self.closing.listen(), self.clock.clone())
     }
 }
 
@@ -183,7 +184,7 @@ impl Running {
             spawn_gather(&node, ends.reports, |node, reports| async move { node.apply_reports(reports).await }),
             spawn_gather(&node, ends.beats, |node, beats| node.apply_beats(beats)),
         ];
-        let last = tokio::spawn(give_back(node.clone(), ends.dropped, node.ended.subscribe()));
+        let last = tokio::spawn(give_back(node.clone(), ends.dropped, node.ended.listen()));
         Ok(Running { node, tasks: Mutex::new(Some(Tasks { working, last })) })
     }
 
@@ -191,12 +192,12 @@ impl Running {
         let mut tasks = self.tasks.lock().await;
         let Some(Tasks { working, last }) = tasks.take() else { return };
         let node = &self.node;
-        node.closing.send_replace(true);
+        node.closing.raise();
         node.poll.close();
         for task in working {
             join(task).await;
         }
-        node.ended.send_replace(true);
+        node.ended.raise();
         join(last).await;
 
         let now = node.clock.now();
@@ -211,8 +212,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.node.closing.send_replace(true);
-        self.node.ended.send_replace(true);
+        self.node.closing.raise();
+        self.node.ended.raise();
     }
 }
 
@@ -222,7 +223,7 @@ where
     A: Send + 'static,
     F: Future<Output = mainspring_core::store::Result<Vec<A>>> + Send + 'static,
 {
-    let (node, closing) = (node.clone(), node.closing.subscribe());
+    let (node, closing) = (node.clone(), node.closing.listen());
     tokio::spawn(end.run(move |items| apply(node.clone(), items), closing))
 }
 

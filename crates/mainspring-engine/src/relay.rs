@@ -12,10 +12,10 @@ pub(crate) const HINTS_MAX: usize = 1_024;
 
 /// Tells others what this node says, until it closes.
 pub(crate) async fn tell(node: Arc<Node>, mut hints: mpsc::Receiver<Vec<Wakeup>>) {
-    let mut closing = node.closing.subscribe();
+    let mut closing = node.closing.listen();
     loop {
         tokio::select! {
-            _ = closing.wait_for(|closing| *closing) => return,
+            () = closing.raised() => return,
             Some(hints) = hints.recv() => node.wakeups.wake(hints).await,
         }
     }
@@ -23,10 +23,10 @@ pub(crate) async fn tell(node: Arc<Node>, mut hints: mpsc::Receiver<Vec<Wakeup>>
 
 /// Hears what others say, until this node closes.
 pub(crate) async fn hear(node: Arc<Node>) {
-    let mut closing = node.closing.subscribe();
+    let mut closing = node.closing.listen();
     loop {
         let hints = tokio::select! {
-            _ = closing.wait_for(|closing| *closing) => return,
+            () = closing.raised() => return,
             hints = node.wakeups.wakes() => hints,
         };
         for hint in hints {

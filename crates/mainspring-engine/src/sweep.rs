@@ -53,7 +53,7 @@ impl Sweep {
 
     async fn reclaim(&self, now: Time, spare_silent: bool) -> Result<()> {
         let node = &self.node;
-        while !*node.closing.borrow() {
+        while !node.closing.is_raised() {
             let ask = Reclaim { limit: RECLAIM_JOBS_MAX, hold_until: node.clock.now().after(HOLD), spare_silent };
             let reclaimed = node.meters.time(Call::Reclaim, node.store.reclaim(now, ask)).await?;
             let more = reclaimed.more;
@@ -114,7 +114,7 @@ impl Sweep {
             limit: PRUNE_ITEMS_MAX,
         };
         let stop_at = node.clock.now().after(PRUNE_BUDGET);
-        while !*node.closing.borrow() {
+        while !node.closing.is_raised() {
             let pruned = node.meters.time(Call::Prune, node.store.prune(now, ask)).await?;
             node.meters.pruned.increment(pruned.jobs);
             if !pruned.more || node.clock.now() >= stop_at {

@@ -9,21 +9,20 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::desk::Desk;
-use crate::error::Result;
 use crate::failure::Failure;
 use crate::stop::{Stop, StopReason};
 
 /// One attempt at a job, as its handler sees it. Cloning it is cheap.
 ///
 /// ```
-/// use mainspring_worker::{Context, Failure};
+/// use mainspring_worker::{BoxError, Context};
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Mail {
 ///     to: String,
 /// }
 ///
-/// async fn send(ctx: Context) -> Result<String, Failure> {
+/// async fn send(ctx: Context) -> Result<String, BoxError> {
 ///     let mail: Mail = ctx.data()?;
 ///     Ok(format!("sent to {}, attempt {}", mail.to, ctx.attempt()))
 /// }
@@ -47,7 +46,7 @@ impl Context {
     }
 
     /// The job's data as a type. What does not fit is a failure that says so.
-    pub fn data<T: DeserializeOwned>(&self) -> std::result::Result<T, Failure> {
+    pub fn data<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         read(&self.job().data, "data")
     }
 
@@ -56,33 +55,34 @@ impl Context {
         self.job().data.get()
     }
 
-    /// What this attempt, or else the one before it, saved last.
-    pub fn last_checkpoint<T: DeserializeOwned>(&self) -> std::result::Result<Option<T>, Failure> {
+    /// What the attempt before this one saved last.
+    pub fn last_checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
         self.job().checkpoint.as_deref().map(|checkpoint| read(checkpoint, "checkpoint")).transpose()
     }
 
     /// Saves how far the attempt is; the next attempt receives it if this one ends early. Durable when it answers.
     ///
-    /// While the server cannot be reached it is tried again for as long as the worker's lease. If the job is no longer held the
-    /// answer is [`Error::Stale`](crate::Error::Stale), and the context is stopped.
-    pub async fn checkpoint<T: Serialize + ?Sized>(&self, state: &T) -> std::result::Result<(), Failure> {
+    /// While the server cannot be reached it is tried again for as long as the worker's lease. If the job is no longer held this
+    /// fails, and the context is stopped with [`StopReason::Lost`].
+    pub async fn checkpoint<T: Serialize + ?Sized>(&self, state: &T) -> Result<(), Failure> {
         let data = serde_json::value::to_raw_value(state).map_err(|error| {
             Failure::new(format!("the checkpoint cannot be written as JSON: {error}")).kind("InvalidCheckpoint")
         })?;
         let report = Checkpoint { fence: self.fence(), data: Some(data), progress: None };
-        self.report(report).await.map_err(|error| Failure::from_error(error.into()))
+        self.report(report).await
     }
 
     /// Says how far the attempt is, for people to see: a part of 1, and a note. Tried once: an old progress is worth little.
-    pub async fn progress(&self, part: f32, note: impl Into<String>) -> Result<()> {
+    pub async fn progress(&self, part: f32, note: impl Into<String>) -> Result<(), Failure> {
         let percent = part.is_finite().then(|| part.clamp(0.0, 1.0) * 100.0);
         let note = Some(note.into()).filter(|note| !note.is_empty());
         let progress = Some(Progress { percent, note });
         self.report(Checkpoint { fence: self.fence(), data: None, progress }).await
     }
 
-    async fn report(&self, report: Checkpoint) -> Result<()> {
-        self.shared.desk.report(self.job_id(), report, &self.shared.stop).await
+    async fn report(&self, report: Checkpoint) -> Result<(), Failure> {
+        let reported = self.shared.desk.report(self.job_id(), report, &self.shared.stop).await;
+        reported.map_err(|error| Failure::from_error(error.into()))
     }
 
     /// Ends when the attempt should stop. A handler that does not listen is dropped at its next `await` some seconds later.
@@ -155,7 +155,7 @@ impl Context {
     }
 }
 
-fn read<T: DeserializeOwned>(json: &RawValue, what: &str) -> std::result::Result<T, Failure> {
+fn read<T: DeserializeOwned>(json: &RawValue, what: &str) -> Result<T, Failure> {
     serde_json::from_str(json.get()).map_err(|error| {
         let name = std::any::type_name::<T>();
         Failure::new(format!("the {what} of the job is not a {name}: {error}")).kind("InvalidData")

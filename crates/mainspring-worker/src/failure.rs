@@ -84,7 +84,7 @@ impl Failure {
             Err(error) => error,
         };
         let causes: Vec<&(dyn StdError + 'static)> =
-            std::iter::successors(error.source(), |cause| cause.source()).collect();
+            std::iter::successors(error.source(), |&cause| cause.source()).collect();
         let asked = causes.iter().find_map(|cause| cause.downcast_ref::<Failure>());
         let mut failure = asked.cloned().unwrap_or_else(|| Failure::new(""));
         failure.error.message = error.to_string();

@@ -1,3 +1,26 @@
-//! The Mainspring binary: serve, ask, bench.
+//! The Mainspring binary: serve, ask, bench. Starts the runtime and says how it ended; every command is a room of its own.
 
-fn main() {}
+mod bench;
+mod cli;
+mod clock;
+mod commands;
+mod config;
+mod exec;
+mod exit;
+mod output;
+mod serve;
+mod size;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    match cli::Cli::parse().run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::report(&error),
+    }
+}

@@ -9,10 +9,11 @@ use mainspring_core::job::Claimed;
 use mainspring_core::name::QueueRef;
 use mainspring_core::store::{ClaimAnswer, Settlement};
 use mainspring_core::verdict::Verdict;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use crate::node::Node;
 use crate::settle;
+use crate::signal::Listener;
 
 /// How long to wait before a store that would not take jobs back is asked again.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -69,13 +70,13 @@ impl Drop for Handful {
 pub(crate) async fn give_back(
     node: Arc<Node>,
     mut dropped: mpsc::UnboundedReceiver<Vec<LeaseId>>,
-    mut ended: watch::Receiver<bool>,
+    mut ended: Listener,
 ) {
     loop {
         let mut leases = tokio::select! {
             biased;
             Some(leases) = dropped.recv() => leases,
-            _ = ended.wait_for(|ended| *ended) => return,
+            () = ended.raised() => return,
         };
         while let Ok(more) = dropped.try_recv() {
             leases.extend(more);
@@ -85,7 +86,7 @@ pub(crate) async fn give_back(
             tokio::select! {
                 () = node.clock.sleep_until(node.clock.now().after(AGAIN_AFTER)) => {}
                 // Their leases run out by themselves.
-                _ = ended.wait_for(|ended| *ended) => return,
+                () = ended.raised() => return,
             }
         }
     }

@@ -37,7 +37,7 @@ impl Trigger {
         loop {
             // A burst takes a while, and the seats may be lost meanwhile.
             let segments = self.node.holdings.segments(self.node.clock.now().max(now));
-            if segments.is_empty() || *self.node.closing.borrow() {
+            if segments.is_empty() || self.node.closing.is_raised() {
                 return Ok(());
             }
             let promoted = self.promote(now, segments, look_ahead).await?;

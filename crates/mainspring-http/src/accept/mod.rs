@@ -2,6 +2,7 @@
 //! Pure: no IO, and `now` comes in from outside.
 
 mod claim;
+mod dead;
 mod fail;
 mod register;
 mod report;
@@ -11,6 +12,7 @@ mod submit;
 mod update;
 
 pub(crate) use claim::claim;
+pub(crate) use dead::{Pick, pick};
 pub(crate) use fail::failure;
 pub(crate) use register::{holding, register};
 pub(crate) use report::checkpoint;

@@ -21,11 +21,22 @@ pub mod submit;
 #[cfg(test)]
 mod tests;
 
+use std::pin::Pin;
+
 use crate::home::Home;
 use stage::Stage;
 
 /// Plays one promise on a new store.
-pub fn keeps<H: Home + 'static, F: Future<Output = ()>>(new_home: impl FnOnce() -> H, promise: impl FnOnce(Stage) -> F) {
+pub fn keeps<H: Home + 'static, F: Future<Output = ()> + 'static>(
+    new_home: impl FnOnce() -> H,
+    promise: fn(Stage) -> F,
+) {
+    let home = Box::new(new_home());
+    // Boxed, or every promise would compile a runtime of its own.
+    play(Box::pin(async move { promise(Stage::set(home).await).await }));
+}
+
+fn play(promise: Pin<Box<dyn Future<Output = ()>>>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime needs no more than memory");
-    runtime.block_on(async { promise(Stage::set(Box::new(new_home())).await).await });
+    runtime.block_on(promise);
 }

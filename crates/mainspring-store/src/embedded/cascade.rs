@@ -50,6 +50,18 @@ pub fn bucket(level: u8, at: Time) -> Time {
     Time::from_millis(at.as_millis() / width * width)
 }
 
+/// Sets the horizons of a new store, so that its first jobs go where they belong.
+pub fn begin(batch: &mut Batch<'_>, now: Time) {
+    if batch.mirror.meta.horizons == Horizons::default() {
+        batch.mirror.meta.horizons = Horizons::target(now);
+    }
+}
+
+/// Whether something due may still be in a bucket: then it is too early to promote in order.
+pub fn lags(batch: &Batch<'_>, now: Time) -> bool {
+    batch.mirror.meta.horizons.level_of(now).is_some()
+}
+
 /// Moves the horizons towards where they should be at `now`, coarse levels first. Answers whether there is more to do.
 pub fn advance(batch: &mut Batch<'_>, now: Time) -> Result<bool> {
     let target = Horizons::target(now);

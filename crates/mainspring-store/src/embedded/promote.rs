@@ -18,6 +18,9 @@ use super::tables;
 
 pub fn promote(batch: &mut Batch<'_>, now: Time, ask: Promote) -> Result<Promoted> {
     let cascading = cascade::advance(batch, now)?;
+    if cascade::lags(batch, now) {
+        return Ok(Promoted { more: true, ..Promoted::default() });
+    }
     let Due { jobs, more } = due(batch, now, ask)?;
     let oldest = jobs.first().map(|job| job.ready_at);
     remove(batch, &jobs, ask.segments)?;

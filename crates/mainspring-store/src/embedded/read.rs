@@ -36,6 +36,11 @@ impl Reader {
         Reader { disk }
     }
 
+    #[cfg(test)]
+    pub fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     fn txn(&self) -> Result<RoTxn<'_, heed::WithoutTls>> {
         self.disk.env.read_txn().map_err(storage)
     }

@@ -8,6 +8,7 @@ use mainspring_core::store::{Result, Submitted};
 use mainspring_core::time::Time;
 
 use super::batch::Batch;
+use super::cascade;
 use super::read;
 use super::rows::{self, KeyRow, Record, Slip};
 use super::storage;
@@ -30,6 +31,7 @@ pub fn submit(batch: &mut Batch<'_>, now: Time, jobs: Vec<Job>) -> Result<Result
     if let Err(refused) = batch.mirror.has_room_for(&unknown) {
         return Ok(Err(refused));
     }
+    cascade::begin(batch, now);
     jobs.iter().map(|job| submit_one(batch, now, job)).collect::<Result<_>>().map(Ok)
 }
 

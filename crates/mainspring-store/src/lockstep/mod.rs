@@ -9,6 +9,8 @@ mod draw;
 mod flawed;
 mod perform;
 mod play;
+#[cfg(test)]
+mod reach;
 mod script;
 #[cfg(test)]
 mod tests;

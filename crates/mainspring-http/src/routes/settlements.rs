@@ -1,0 +1,87 @@
+//! `POST /v1/settlements`: ends attempts, many at once. A late word is answered `stale`, and the others stand.
+
+use axum::extract::State;
+use http::StatusCode;
+use mainspring_core::id::JobId;
+use mainspring_core::lifecycle::State as JobState;
+use mainspring_core::limits::BATCH_JOBS_MAX;
+use mainspring_core::store::Settled as Stored;
+use mainspring_wire::{Outcome, SettleAnswer, SettleRequest, Settled, SettledAs};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::accept::settlement;
+use crate::ask::{FieldError, Said, Tenant};
+use crate::convert::{settled_as, stamp};
+use crate::door::Door;
+use crate::limits::FIELD_ERRORS_MAX;
+use crate::openapi::Refused;
+use crate::routes::Answer;
+use crate::show::{printed, push};
+
+/// As long as the answer for one settlement gets, mostly.
+const ITEM_BYTES: usize = 80;
+
+pub(crate) fn table() -> OpenApiRouter<Door> {
+    OpenApiRouter::new().routes(routes!(settle_jobs))
+}
+
+/// Ends attempts.
+///
+/// A settlement that is not valid refuses all of them and is named; one whose lease is over is answered `stale`.
+#[utoipa::path(
+    post, path = "/v1/settlements", tag = "work", request_body = SettleRequest,
+    responses((status = 200, description = "What became of each, in order", body = SettleAnswer), Refused)
+)]
+pub(crate) async fn settle_jobs(
+    State(door): State<Door>,
+    Tenant(tenant): Tenant,
+    Said(said): Said<SettleRequest>,
+) -> Answer {
+    let count = said.settlements.len();
+    if count > BATCH_JOBS_MAX {
+        return Err(FieldError::too_many("settlements", count, "batch_jobs_max", BATCH_JOBS_MAX).into());
+    }
+    let mut words = Vec::with_capacity(count);
+    let mut ends = Vec::with_capacity(count);
+    let mut wrong = Vec::new();
+    for (at, one) in said.settlements.into_iter().enumerate() {
+        let word = one.outcome;
+        match settlement(one, &tenant) {
+            Ok(end) => {
+                words.push((end.lease.job, word));
+                ends.push(end);
+            }
+            Err(error) if wrong.len() < FIELD_ERRORS_MAX => wrong.push(error.within("settlements", at)),
+            Err(_) => break,
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong.into());
+    }
+    let answers = if ends.is_empty() { Vec::new() } else { door.engine.settle(ends).await? };
+
+    let mut answer = Vec::with_capacity(16 + count * ITEM_BYTES);
+    answer.extend_from_slice(b"{\"results\":[");
+    for (at, (&(job, word), stored)) in words.iter().zip(&answers).enumerate() {
+        if at > 0 {
+            answer.push(b',');
+        }
+        push(&mut answer, &settled(job, word, stored));
+    }
+    answer.extend_from_slice(b"]}");
+    Ok(printed(StatusCode::OK, answer))
+}
+
+/// What one settlement came to.
+pub(crate) fn settled(job: JobId, said: Outcome, stored: &Stored) -> Settled {
+    let job_id = job.uuid();
+    match stored {
+        Stored::Stale => Settled { job_id, state: SettledAs::Stale, next_fire_time: None },
+        Stored::Applied { state, ready_at, .. } => {
+            let goes_on = matches!(state, JobState::Waiting | JobState::Ready);
+            let next_fire_time = goes_on.then(|| stamp(*ready_at));
+            Settled { job_id, state: settled_as(said, *state), next_fire_time }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Holds the drawn scripts to account: an ordinary run must reach every kind of answer, or lockstep would agree about
+//! nothing. For tests alone.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use mainspring_core::store::{ClaimAnswer, Pulse};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+use super::perform::{Answer, perform};
+use super::script::{Call, START, Script};
+use super::{CASES_DEFAULT, draw};
+use crate::memory::Memory;
+
+/// How often each of these must come up in an ordinary run.
+const OFTEN: usize = 10;
+
+const KINDS: &str = "
+    submit/Accepted submit/Duplicate submit/Mismatch submit/QueueFull
+    promote/ready promote/upcoming
+    claim/jobs claim/several claim/UnknownWorker claim/Quiet
+    pulse/Unknown pulse/Alive pulse/held pulse/cancel pulse/lost pulse/released
+    Started/Held Started/Stale Checkpoint/Held Checkpoint/Stale
+    Succeed/Applied Retry/Applied Snooze/Applied Release/Applied Bury/Applied Cancel/Applied
+    Succeed/Stale Retry/Stale Snooze/Stale Release/Stale Bury/Stale Cancel/Stale
+    reclaim/Crash reclaim/Timeout reclaim/again reclaim/expired reclaim/silent
+    RunNow/Done RunNow/Refused RunNow/Missing Pause/Done Pause/Refused Resume/Done Resume/Refused
+    Cancel/Done Cancel/Asked Cancel/Refused Revive/Done Revive/Refused Delete/Done Delete/Refused
+    Update/Done Update/Refused Update/Missing PauseQueue/Done ResumeQueue/Done SetAging/Done SetMaxDepth/Done
+    Order/Done Order/Missing
+    prune/jobs prune/keys get/some get/none find/some executions/some ahead/some queues/some workers/some";
+
+#[test]
+fn an_ordinary_run_reaches_every_kind_of_answer() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut runner = TestRunner::deterministic();
+    let mut seen = BTreeMap::new();
+    for _ in 0..CASES_DEFAULT {
+        let script = draw::scripts().new_tree(&mut runner).unwrap().current();
+        for kind in runtime.block_on(reached(&script)) {
+            *seen.entry(kind).or_insert(0) += 1;
+        }
+    }
+    let count = |kind: &str| seen.get(kind).copied().unwrap_or(0);
+    let rare: Vec<_> = KINDS.split_whitespace().map(|kind| (kind, count(kind))).filter(|(_, n)| *n < OFTEN).collect();
+    assert!(rare.is_empty(), "{rare:?} come up too rarely of {seen:#?}");
+}
+
+async fn reached(script: &Script) -> Vec<String> {
+    let (store, mut now, mut handed_out, mut kinds) = (Memory::new(), START, Vec::new(), Vec::new());
+    for call in &script.0 {
+        if let Call::Clock(span) = call {
+            now = span.from(now);
+        }
+        let answer = perform(&store, now, call, &handed_out).await;
+        handed_out.extend(answer.leases());
+        kinds.extend(kinds_of(call, &answer));
+    }
+    kinds
+}
+
+fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
+    let when = |kind: &str, yes: bool| yes.then(|| kind.to_owned());
+    match (call, answer) {
+        (_, Answer::Submitted(answers)) => answers.iter().map(|answer| format!("submit/{}", word(answer))).collect(),
+        (_, Answer::Promoted { ready, upcoming, .. }) => [
+            when("promote/ready", !ready.is_empty()),
+            when("promote/upcoming", !upcoming.is_empty()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        (_, Answer::Claimed(answers)) => answers.iter().flat_map(claim_kinds).collect(),
+        (_, Answer::Pulses(pulses)) => pulses.iter().flat_map(pulse_kinds).collect(),
+        (Call::Report(reports), Answer::Holds(holds)) => {
+            pairs(reports.iter().map(|(_, words)| word(words)), holds.iter().map(word))
+        }
+        (Call::Settle(ends), Answer::Settled(settled)) => {
+            pairs(ends.iter().map(|(_, end)| word(end)), settled.iter().map(word))
+        }
+        (Call::Command(wishes), Answer::Commanded(answers)) => {
+            pairs(wishes.iter().map(word), answers.iter().map(word))
+        }
+        (_, Answer::Reclaimed { leases, expired, silent }) => {
+            let causes = leases.iter().map(|taken| format!("reclaim/{:?}", taken.cause));
+            let again = leases.iter().filter(|taken| taken.claimed.job.timeout.is_none());
+            let again = again.filter(|taken| format!("{:?}", taken.cause) == "Timeout").map(|_| "reclaim/odd".to_owned());
+            causes
+                .chain(again)
+                .chain(when("reclaim/expired", !expired.is_empty()))
+                .chain(when("reclaim/silent", !silent.is_empty()))
+                .collect()
+        }
+        (_, Answer::Pruned { jobs, keys }) => {
+            [when("prune/jobs", *jobs > 0), when("prune/keys", *keys > 0)].into_iter().flatten().collect()
+        }
+        (_, Answer::Views(views)) => {
+            views.iter().map(|view| if view.is_some() { "get/some" } else { "get/none" }.to_owned()).collect()
+        }
+        (_, Answer::Found(views)) => when("find/some", !views.is_empty()).into_iter().collect(),
+        (_, Answer::Executions(executions)) => when("executions/some", !executions.is_empty()).into_iter().collect(),
+        (_, Answer::Ahead(ahead)) => when("ahead/some", ahead.is_some_and(|ahead| ahead > 0)).into_iter().collect(),
+        (_, Answer::Queues(queues)) => when("queues/some", !queues.is_empty()).into_iter().collect(),
+        (_, Answer::Workers(workers)) => when("workers/some", !workers.is_empty()).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn claim_kinds(answer: &ClaimAnswer) -> Vec<String> {
+    let kinds = match answer {
+        ClaimAnswer::Jobs(jobs) if jobs.len() > 1 => "claim/jobs claim/several",
+        ClaimAnswer::Jobs(jobs) if jobs.len() == 1 => "claim/jobs",
+        ClaimAnswer::Jobs(_) => "claim/none",
+        ClaimAnswer::UnknownWorker => "claim/UnknownWorker",
+        ClaimAnswer::Quiet => "claim/Quiet",
+    };
+    kinds.split(' ').map(str::to_owned).collect()
+}
+
+fn pulse_kinds(pulse: &Pulse) -> Vec<String> {
+    let Pulse::Alive { held, cancel, lost, released, .. } = pulse else { return vec!["pulse/Unknown".into()] };
+    let found = [
+        ("pulse/Alive", true),
+        ("pulse/held", *held > 0),
+        ("pulse/cancel", !cancel.is_empty()),
+        ("pulse/lost", !lost.is_empty()),
+        ("pulse/released", !released.is_empty()),
+    ];
+    found.into_iter().filter(|(_, yes)| *yes).map(|(kind, _)| kind.to_owned()).collect()
+}
+
+fn pairs(asked: impl Iterator<Item = String>, answered: impl Iterator<Item = String>) -> Vec<String> {
+    asked.zip(answered).map(|(asked, answered)| format!("{asked}/{answered}")).collect()
+}
+
+/// The name of a variant.
+fn word(value: &impl Debug) -> String {
+    let text = format!("{value:?}");
+    text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
+}

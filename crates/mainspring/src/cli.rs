@@ -1,0 +1,162 @@
+//! The command line as a whole: the global flags and the nouns. What a noun does is in its own file.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use mainspring_worker::Client;
+
+use crate::bench::BenchArgs;
+use crate::commands::{dead, events, job, queue, worker};
+use crate::config::{Config, Flags};
+use crate::exit::{self, Usage};
+use crate::output::Format;
+use crate::serve;
+
+const SERVER_DEFAULT: &str = "http://127.0.0.1:7710";
+const SERVER_VARIABLE: &str = "MAINSPRING_SERVER";
+
+/// Mainspring, a job scheduler: one binary that never misses a job.
+#[derive(Parser, Debug)]
+#[command(version, about, after_help = exit::HELP, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// The server to ask [env: MAINSPRING_SERVER] [default: http://127.0.0.1:7710]
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+    /// How answers are shown
+    #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
+    output: Format,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Run a server
+    Serve(ServeArgs),
+    /// Submit jobs, look at them, change them
+    #[command(subcommand)]
+    Job(job::JobCommand),
+    /// Queues: counts, pause, resume, settings
+    #[command(subcommand)]
+    Queue(queue::QueueCommand),
+    /// Run a program for each job, or look at workers and tell them what to do
+    Worker(worker::WorkerArgs),
+    /// Dead letters: list, replay, purge
+    #[command(subcommand)]
+    Dead(dead::DeadCommand),
+    /// Follow what happens, as it happens
+    Events(events::EventsArgs),
+    /// Measure a server
+    Bench(BenchArgs),
+    /// Print completions for a shell
+    Completions { shell: Shell },
+}
+
+#[derive(clap::Args, Debug)]
+struct ServeArgs {
+    /// A TOML file; see docs/config.md
+    #[arg(long, value_name = "FILE", env = "MAINSPRING_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+impl Cli {
+    pub fn run(self) -> anyhow::Result<()> {
+        let server = self.server.as_deref();
+        let format = self.output;
+        match self.command {
+            Command::Serve(args) => {
+                let config = Config::load(args.config.as_deref(), &args.flags).map_err(|error| Usage(format!("{error:#}")))?;
+                threads(None)?.block_on(serve::serve(config))
+            }
+            Command::Bench(args) => threads(Some(args.threads()))?.block_on(args.run(server, format)),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "mainspring", &mut std::io::stdout());
+                Ok(())
+            }
+            Command::Worker(args) => threads(None)?.block_on(args.run(client(server)?, format)),
+            Command::Job(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Queue(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Dead(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Events(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
+        }
+    }
+}
+
+/// As many threads as cores if nothing is said; one that asks needs one.
+fn threads(count: Option<usize>) -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut builder = match count {
+        Some(1) => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    if let Some(count) = count.filter(|count| *count > 1) {
+        builder.worker_threads(count);
+    }
+    builder.enable_all().build().context("could not start the runtime")
+}
+
+/// The variable is read here and not by clap, because `bench` must not follow it to a server that is in use.
+fn client(server: Option<&str>) -> anyhow::Result<Client> {
+    let from_env = std::env::var(SERVER_VARIABLE).ok().filter(|url| !url.is_empty());
+    let url = server.or(from_env.as_deref()).unwrap_or(SERVER_DEFAULT);
+    Ok(Client::new(url)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    fn parse(line: &str) -> Result<Cli, String> {
+        let words = std::iter::once("mainspring").chain(line.split_whitespace());
+        Cli::try_parse_from(words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_command_is_read() {
+        for line in [
+            "serve --listen 127.0.0.1:0 --data-dir d --store memory --retention 2d --lease 10s --log-format json",
+            "serve --max-size 10GiB --allow-remote --config f.toml --dead-retention PT1H --log-level debug",
+            "job submit mail --data {} --queue q --delay 5m --priority -3 --tag a --tag b --retry fixed:5s --wait",
+            "job get 01980000-0000-7000-8000-000000000001 -o json",
+            "job list --status PENDING,FAILED --limit 5",
+            "job cancel 01980000-0000-7000-8000-000000000001 --reason late",
+            "queue set mail --age-factor 0.5 --max-depth 100",
+            "worker --exec cat --queue a --queue b --concurrency 3",
+            "worker run --exec sh -- -c true",
+            "worker list",
+            "worker order 01980000-0000-7000-8000-000000000001 quiet",
+            "dead replay --queue q --max 3",
+            "dead purge --all --yes",
+            "events --queue q",
+            "bench lifecycle --jobs 1000 --batch 1 --connections 64 --runs 1 --json",
+            "bench --server http://127.0.0.1:7710 backlog --pending 1000 --drain",
+            "completions bash",
+        ] {
+            parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused_with_the_reason() {
+        let refused = |line: &str, words: &str| {
+            let error = parse(line).expect_err("is refused");
+            assert!(error.contains(words), "{line}: {error:?} does not say {words:?}");
+        };
+        refused("serve --listen nowhere", "invalid socket address");
+        refused("serve --lease soon", "is not a duration");
+        refused("job get seven", "invalid value 'seven'");
+        refused("job submit", "required");
+        refused("worker", "--exec");
+        refused("worker list --exec cat", "unexpected argument");
+        refused("bench burst --batch 0", "not a number from 1");
+        refused("completions tcl", "possible values");
+    }
+}

@@ -1,0 +1,113 @@
+//! How the program ends: the exit codes, and which error gets which. Prints what is wrong and what to do about it.
+
+use std::io;
+use std::process::ExitCode;
+
+use mainspring_worker::Error as ClientError;
+
+const REFUSED: u8 = 1;
+const USAGE: u8 = 2;
+const UNREACHABLE: u8 = 3;
+const NOT_FOUND: u8 = 4;
+const ENDED_BADLY: u8 = 5;
+
+/// For `--help`.
+pub const HELP: &str = "\
+Exit codes:
+  0  done
+  1  refused: the server, the machine or the store said no
+  2  usage: a flag, an argument or the configuration is wrong
+  3  unreachable: no server there, or it cannot answer now; try later
+  4  not found: there is no such job, queue or worker
+  5  the job that was waited for failed or was cancelled";
+
+/// The command line or the configuration is wrong in a way that only shows when it is read as a whole.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+/// The job that was waited for did not complete.
+#[derive(Debug)]
+pub struct EndedBadly(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::fmt::Display for EndedBadly {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+impl std::error::Error for EndedBadly {}
+
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    // `mainspring job list | head -1` is not an error.
+    let gone = error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+    if gone {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {error:#}");
+    if let Some(hint) = hint(error) {
+        eprintln!("hint: {hint}");
+    }
+    ExitCode::from(code(error))
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    if error.is::<Usage>() {
+        return USAGE;
+    }
+    if error.is::<EndedBadly>() {
+        return ENDED_BADLY;
+    }
+    match error.downcast_ref::<ClientError>() {
+        Some(ClientError::Address(_)) => USAGE,
+        Some(error) if error.is_not_found() => NOT_FOUND,
+        Some(ClientError::Unreachable { .. } | ClientError::Busy { .. } | ClientError::Protocol { .. }) => UNREACHABLE,
+        _ => REFUSED,
+    }
+}
+
+fn hint(error: &anyhow::Error) -> Option<String> {
+    match error.downcast_ref::<ClientError>()? {
+        ClientError::Unreachable { .. } => {
+            Some("start a server with `mainspring serve`, or name another with --server or MAINSPRING_SERVER".into())
+        }
+        ClientError::Protocol { .. } => Some("is it a Mainspring server, and of this version?".into()),
+        ClientError::Busy { retry_after: Some(after), .. } => Some(format!("try again in {after:?}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+    use mainspring_wire::{Problem, problem};
+
+    use super::*;
+
+    fn problem(kind: &str) -> Box<Problem> {
+        Box::new(Problem { kind: kind.into(), ..Problem::default() })
+    }
+
+    #[test]
+    fn each_error_has_its_exit_code() {
+        let check = |error: anyhow::Error, expected: u8| assert_eq!(code(&error), expected, "{error}");
+        check(anyhow::anyhow!("anything"), 1);
+        check(Usage("u".into()).into(), 2);
+        check(EndedBadly("e".into()).into(), 5);
+        check(ClientError::Address("a".into()).into(), 2);
+        check(ClientError::Refused(problem(problem::CONFLICT)).into(), 1);
+        check(ClientError::Refused(problem(problem::NOT_FOUND)).into(), 4);
+        check(ClientError::Broken(problem(problem::INTERNAL)).into(), 1);
+        check(ClientError::Busy { retry_after: None, problem: problem(problem::UNAVAILABLE) }.into(), 3);
+        let unreachable = ClientError::Unreachable { call: "GET".into(), source: "refused".into() };
+        check(anyhow::Error::from(unreachable).context("could not list"), 3);
+        let wrapped: anyhow::Result<()> = Err(Usage("u".into())).context("more");
+        check(wrapped.expect_err("is one"), 2);
+    }
+}
