@@ -48,6 +48,16 @@ impl Engine {
         Ok(Engine { running })
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(running: Running) -> Engine {
+        Engine { running: Arc::new(running) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> Arc<crate::node::Node> {
+        self.running.node.clone()
+    }
+
     pub fn now(&self) -> Time {
         self.running.node.clock.now()
     }

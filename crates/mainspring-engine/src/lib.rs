@@ -43,6 +43,9 @@ mod health;
 pub mod measure;
 mod settings;
 
+#[cfg(test)]
+mod tests;
+
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use command::Bulk;
 pub use dispatch::ClaimAsk;

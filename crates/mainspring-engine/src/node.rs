@@ -69,7 +69,7 @@ pub(crate) struct Node {
 }
 
 /// The receiving ends of what a node owns.
-struct Ends {
+pub(crate) struct Ends {
     submits: Gathering<Job, Submitted>,
     claims: Gathering<Claim, Handful>,
     settles: Gathering<Settlement, Settled>,
@@ -80,7 +80,7 @@ struct Ends {
 }
 
 impl Node {
-    fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
+    pub(crate) fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
         let now = parts.clock.now();
         let (mint, meters) = (Mint::new(), Meters::new());
         let bounds = Bounds {
@@ -171,21 +171,30 @@ impl Running {
         let fire_at = trigger.tick(now).await?;
 
         let sweep = Sweep::new(node.clone(), now);
-        let working = vec![
+        let mut running = Running::verbs_alone(node.clone(), ends);
+        let tasks = running.tasks.get_mut().as_mut().expect("has just been made");
+        tasks.working.extend([
             tokio::spawn(actor::run(ownership, node.clone(), node.ownership.clone(), renew_at)),
             tokio::spawn(actor::run(trigger, node.clone(), node.plan.nudge(), fire_at)),
             tokio::spawn(actor::run(sweep, node.clone(), node.sweep.clone(), now)),
             tokio::spawn(actor::run(Backstop::new(node.clone()), node.clone(), Arc::default(), now)),
-            tokio::spawn(relay::tell(node.clone(), ends.hints)),
-            tokio::spawn(relay::hear(node.clone())),
+        ]);
+        Ok(running)
+    }
+
+    /// Answers callers and does nothing by itself.
+    pub(crate) fn verbs_alone(node: Arc<Node>, ends: Ends) -> Running {
+        let working = vec![
             spawn_gather(&node, ends.submits, |node, jobs| node.apply_submits(jobs)),
             spawn_gather(&node, ends.claims, |node, claims| async move { node.apply_claims(claims).await }),
             spawn_gather(&node, ends.settles, |node, ends| async move { settle::apply(&node, ends).await }),
             spawn_gather(&node, ends.reports, |node, reports| async move { node.apply_reports(reports).await }),
             spawn_gather(&node, ends.beats, |node, beats| node.apply_beats(beats)),
+            tokio::spawn(relay::tell(node.clone(), ends.hints)),
+            tokio::spawn(relay::hear(node.clone())),
         ];
         let last = tokio::spawn(give_back(node.clone(), ends.dropped, node.ended.listen()));
-        Ok(Running { node, tasks: Mutex::new(Some(Tasks { working, last })) })
+        Running { node, tasks: Mutex::new(Some(Tasks { working, last })) }
     }
 
     pub(crate) async fn shutdown(&self) {

@@ -147,6 +147,11 @@ impl Parking {
         self.places().queues.keys().cloned().collect()
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.places().waiters.len()
+    }
+
     /// Nobody waits from here on; answers those who did.
     pub(super) fn close(&self) -> Vec<Waiter> {
         let mut places = self.places();

@@ -184,6 +184,11 @@ impl Poll {
         serve_all(node, self.parking.wake_worker(worker), Wake::Counted);
     }
 
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.parking.len()
+    }
+
     pub(crate) fn close(&self) {
         self.parking.close().into_iter().for_each(send_away);
     }

@@ -187,7 +187,7 @@ symbol!(W, "w");
 symbol!(K, "k");
 
 impl J {
-    pub const COUNT: u8 = 12;
+    pub const COUNT: u8 = 8;
 
     /// Ids of neighbours lie in different segments; some share a millisecond, some do not.
     pub fn id(self) -> JobId {

@@ -62,7 +62,7 @@ fn attempt(time_left: Option<Duration>, work: impl Future<Output = Outcome> + Se
         holding: Holding { job_id: uuid::Uuid::nil(), fence: 1 },
         stop: Stop::default(),
         time_left,
-        stop_grace: Duration::from_millis(20),
+        stop_grace: Duration::ZERO,
         task: Task(tokio::spawn(work)),
     }
 }
@@ -82,7 +82,7 @@ async fn a_panic_is_a_failure_that_says_what_happened() {
 #[tokio::test]
 async fn a_handler_past_its_time_is_asked_to_stop_and_then_dropped() {
     let deaf = std::future::pending::<Outcome>();
-    let mut attempt = attempt(Some(Duration::from_millis(5)), deaf);
+    let mut attempt = attempt(Some(Duration::ZERO), deaf);
     let ended = attempt.end().await;
     assert!(matches!(ended, Ended::Dropped));
     assert_eq!(attempt.stop.reason(), Some(StopReason::TimedOut));
@@ -96,6 +96,7 @@ async fn a_handler_that_listens_may_still_answer() {
         let _ = listen.await;
         Outcome::Done(None)
     });
+    attempt.stop_grace = Duration::from_secs(60);
     let stop = attempt.stop.clone();
     let (ended, ()) = tokio::join!(attempt.end(), async {
         stop.ask(StopReason::Cancelled);

@@ -43,10 +43,6 @@ impl Workplace {
         taken
     }
 
-    pub fn is_full(&self) -> bool {
-        self.places.available_permits() == 0
-    }
-
     /// Waits until no handler runs, or this long. Whether none runs.
     pub async fn emptied_within(&self, wait: Duration) -> bool {
         let all = u32::try_from(self.settings.concurrency).expect("there are at most CONCURRENCY_MAX places");

@@ -1,0 +1,215 @@
+//! What a node owes, on the memory store and a clock that the tests move. Nothing here sleeps.
+//!
+//! [`World::still`] has a node whose actors the test ticks by hand, [`World::running`] one that runs by itself.
+
+mod claim;
+mod command;
+mod ownership;
+mod settle;
+mod sweep;
+mod trigger;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mainspring_core::id::{JobId, NodeId, WorkerId};
+use mainspring_core::job::{Claimed, Failure, JobView, Json};
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::{QueueName, TenantName, TypeName};
+use mainspring_core::rank::Priority;
+use mainspring_core::retry::{Backoff, RetryPolicy};
+use mainspring_core::seats::{Seat, Seats, Term};
+use mainspring_core::store::{self, ClaimAnswer, Settled, Store, Submitted, WorkerInfo};
+use mainspring_core::time::Time;
+use mainspring_core::verdict::{Outcome, RetryWish};
+use mainspring_store::memory::{Alone, Memory, MemorySeats};
+
+use crate::node::{Node, Running};
+use crate::{AttemptEnd, ClaimAsk, Clock, Draft, Engine, ManualClock, Parts, Settings, When};
+
+const START: Time = Time::from_millis(1_790_000_000_000);
+
+fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+fn tenant() -> TenantName {
+    TenantName::default_tenant()
+}
+
+fn queue(name: &str) -> QueueName {
+    QueueName::parse(name).unwrap()
+}
+
+/// A job for now, in the default queue, that is tried three times, five seconds apart.
+fn draft() -> Draft {
+    Draft {
+        tenant: tenant(),
+        queue: QueueName::default_queue(),
+        kind: TypeName::parse("mail").unwrap(),
+        data: Json::null(),
+        priority: Priority::DEFAULT,
+        when: When::Now,
+        jitter: Duration::ZERO,
+        deadline: None,
+        expires: None,
+        retry: RetryPolicy { backoff: Backoff::Fixed { delay: seconds(5) }, cap: seconds(60), jitter: 0.0 },
+        max_attempts: 3,
+        max_crashes: 1,
+        timeout: None,
+        tags: vec![],
+        idempotency: None,
+    }
+}
+
+fn due_in(wait: Duration) -> Draft {
+    Draft { when: When::In(wait), ..draft() }
+}
+
+fn ask(worker: WorkerId, wait: Duration) -> ClaimAsk {
+    ClaimAsk { worker, tenant: tenant(), queues: vec![QueueName::default_queue()], max: 10, wait }
+}
+
+fn failed() -> Outcome {
+    Outcome::Failed { error: Failure::new("boom"), retry: RetryWish::AsPolicy }
+}
+
+fn end(claimed: &Claimed, outcome: Outcome) -> AttemptEnd {
+    AttemptEnd { lease: claimed.lease_id(), tenant: tenant(), outcome }
+}
+
+fn jobs(answer: ClaimAnswer) -> Vec<Claimed> {
+    match answer {
+        ClaimAnswer::Jobs(jobs) => jobs,
+        other => panic!("expected jobs, got {other:?}"),
+    }
+}
+
+/// Seats that a test can take out of reach.
+#[derive(Debug, Default)]
+struct FlakySeats {
+    seats: MemorySeats,
+    out_of_reach: AtomicBool,
+}
+
+impl FlakySeats {
+    fn set_out_of_reach(&self, out_of_reach: bool) {
+        self.out_of_reach.store(out_of_reach, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl Seats for FlakySeats {
+    async fn take(&self, now: Time, node: NodeId, seats: Vec<Seat>, until: Time) -> store::Result<Vec<Term>> {
+        if self.out_of_reach.load(Ordering::Relaxed) {
+            return Err(store::Error::Unavailable("out of reach".into()));
+        }
+        self.seats.take(now, node, seats, until).await
+    }
+
+    async fn leave(&self, now: Time, node: NodeId) -> store::Result<()> {
+        self.seats.leave(now, node).await
+    }
+
+    async fn terms(&self) -> store::Result<Vec<Term>> {
+        Seats::terms(&self.seats).await
+    }
+}
+
+/// What a node stands on.
+#[derive(Clone)]
+struct Ground {
+    clock: Arc<ManualClock>,
+    store: Arc<Memory>,
+    seats: Arc<FlakySeats>,
+}
+
+impl Ground {
+    fn new() -> Ground {
+        Ground { clock: Arc::new(ManualClock::new(START)), store: Arc::default(), seats: Arc::default() }
+    }
+
+    fn parts(&self) -> Parts {
+        let Ground { clock, store, seats } = self.clone();
+        Parts { store, seats, wakeups: Arc::new(Alone), clock }
+    }
+}
+
+struct World {
+    ground: Ground,
+    engine: Engine,
+}
+
+impl World {
+    async fn running() -> World {
+        World::on(Ground::new()).await
+    }
+
+    async fn on(ground: Ground) -> World {
+        let engine = Engine::start(ground.parts(), Settings::default()).await.unwrap();
+        World { ground, engine }
+    }
+
+    /// A node whose actors nobody ticks but the test.
+    fn still() -> World {
+        World::still_on(Ground::new())
+    }
+
+    fn still_on(ground: Ground) -> World {
+        let (node, ends) = Node::new(ground.parts(), Settings::default());
+        let engine = Engine::of(Running::verbs_alone(node, ends));
+        World { ground, engine }
+    }
+
+    fn node(&self) -> Arc<Node> {
+        self.engine.shared()
+    }
+
+    fn now(&self) -> Time {
+        self.ground.clock.now()
+    }
+
+    async fn submit(&self, draft: Draft) -> JobId {
+        let submission = self.engine.submit(vec![draft]).await.unwrap().pop().unwrap();
+        assert!(matches!(submission.answer, Submitted::Accepted { .. }), "{submission:?}");
+        submission.id
+    }
+
+    async fn worker(&self) -> WorkerId {
+        self.engine.register(tenant(), WorkerInfo::default(), None).await.unwrap().worker
+    }
+
+    /// A claim that waits, on a task of its own. It is parked, or served, when this returns.
+    async fn waiting(&self, ask: ClaimAsk) -> tokio::task::JoinHandle<Vec<Claimed>> {
+        let engine = self.engine.clone();
+        let claim = tokio::spawn(async move { jobs(engine.claim(ask).await.unwrap()) });
+        // On the one thread of a test everybody has had their turn after this many.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        claim
+    }
+
+    async fn claim_now(&self, worker: WorkerId) -> Vec<Claimed> {
+        jobs(self.engine.claim(ask(worker, Duration::ZERO)).await.unwrap())
+    }
+
+    async fn settle(&self, claimed: &Claimed, outcome: Outcome) -> Settled {
+        self.engine.settle(vec![end(claimed, outcome)]).await.unwrap().pop().unwrap()
+    }
+
+    async fn view(&self, id: JobId) -> Option<JobView> {
+        self.ground.store.get(&tenant(), vec![id]).await.unwrap().pop().unwrap()
+    }
+
+    async fn state(&self, id: JobId) -> State {
+        self.view(id).await.expect("there is such a job").standing.state
+    }
+}

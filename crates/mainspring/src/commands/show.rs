@@ -1,0 +1,203 @@
+//! Answers as tables. JSON needs no help: it is the API's own answer.
+
+use comfy_table::Table;
+use mainspring_wire::{
+    Event, Executions, Explanation, JobPage, JobView, QueueView, Queues, Submitted, Workers,
+};
+
+use crate::output::{Format, facts, or_dash, table};
+
+/// Of a long text, a table shows this much.
+const CELL_CHARS_MAX: usize = 60;
+
+pub fn submitted(submitted: &Submitted) -> Table {
+    facts([
+        ("job_id", Some(submitted.job_id.to_string())),
+        ("status", Some(submitted.status.to_string())),
+        ("next_fire_time", submitted.next_fire_time.map(|at| at.to_string())),
+        ("duplicate", submitted.duplicate.then(|| "yes: this key was used before".to_owned())),
+    ])
+}
+
+pub fn job(job: &JobView) -> Table {
+    let text = |value: &dyn ToString| Some(value.to_string());
+    let counted = |count: u32| (count > 0).then(|| count.to_string());
+    facts([
+        ("job_id", text(&job.job_id)),
+        ("type", text(&job.kind)),
+        ("queue", text(&job.queue)),
+        ("status", text(&job.status)),
+        ("priority", text(&job.priority)),
+        ("tags", Some(job.tags.join(", ")).filter(|tags| !tags.is_empty())),
+        ("submitted_at", text(&job.submitted_at)),
+        ("run_at", text(&job.run_at)),
+        ("next_fire_time", job.next_fire_time.map(|at| at.to_string())),
+        ("deadline", job.deadline.map(|at| at.to_string())),
+        ("expires_at", job.expires_at.map(|at| at.to_string())),
+        ("ended_at", job.ended_at.map(|at| at.to_string())),
+        ("timeout", job.timeout.map(|timeout| timeout.to_string())),
+        ("attempts", Some(format!("{} (at most {} may fail)", job.attempts, job.max_attempts))),
+        ("failures", counted(job.failures)),
+        ("crashes", counted(job.crashes)),
+        ("idempotency_key", job.idempotency_key.clone()),
+        ("worker", job.lease.as_ref().map(|lease| format!("{} (fence {})", lease.worker_id, lease.fence))),
+        ("cancel_requested", job.lease.as_ref().filter(|lease| lease.cancel_requested).map(|_| "yes".to_owned())),
+        ("progress", job.progress.as_ref().map(|progress| {
+            let percent = progress.percent.map(|percent| format!("{percent}%"));
+            [percent, progress.note.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        })),
+        ("data", text(&job.data)),
+        ("checkpoint", job.checkpoint.as_ref().map(|json| json.to_string())),
+        ("result", job.result.as_ref().map(|json| json.to_string())),
+        ("error", job.error.as_ref().map(|error| error.message.clone())),
+        ("detail", job.error.as_ref().and_then(|error| error.detail.clone())),
+        ("cancel_reason", job.cancel_reason.clone()),
+    ])
+}
+
+pub fn jobs(page: &JobPage) -> Table {
+    let mut rows = table(["JOB", "TYPE", "QUEUE", "STATUS", "PRIORITY", "NEXT", "ATTEMPTS", "TAGS"]);
+    for job in &page.jobs {
+        rows.add_row([
+            job.job_id.to_string(),
+            job.kind.clone(),
+            job.queue.clone(),
+            job.status.to_string(),
+            job.priority.to_string(),
+            or_dash(job.next_fire_time),
+            job.attempts.to_string(),
+            or_dash(Some(job.tags.join(",")).filter(|tags| !tags.is_empty())),
+        ]);
+    }
+    rows
+}
+
+pub fn dead(page: &JobPage) -> Table {
+    let mut rows = table(["JOB", "TYPE", "QUEUE", "ENDED", "FAILURES", "CRASHES", "ERROR"]);
+    for job in &page.jobs {
+        rows.add_row([
+            job.job_id.to_string(),
+            job.kind.clone(),
+            job.queue.clone(),
+            or_dash(job.ended_at),
+            job.failures.to_string(),
+            job.crashes.to_string(),
+            or_dash(job.error.as_ref().map(|error| short(&error.message))),
+        ]);
+    }
+    rows
+}
+
+/// A page that is not the last says so where it does not disturb the data.
+pub fn say_more(page: &JobPage, format: Format) {
+    if let (Some(cursor), Format::Table) = (&page.next_cursor, format) {
+        eprintln!("there is more: --cursor {cursor}");
+    }
+}
+
+pub fn executions(executions: &Executions) -> Table {
+    let mut rows = table(["ATTEMPT", "FENCE", "STARTED", "DURATION", "OUTCOME", "WORKER", "ERROR"]);
+    for execution in &executions.executions {
+        rows.add_row([
+            execution.attempt.to_string(),
+            execution.fence.to_string(),
+            execution.started_at.to_string(),
+            or_dash(execution.duration),
+            execution.outcome.map_or_else(|| "running".to_owned(), |outcome| outcome.to_string()),
+            or_dash(execution.worker_id),
+            or_dash(execution.error.as_ref().map(|error| short(&error.message))),
+        ]);
+    }
+    rows
+}
+
+pub fn explanation(explanation: &Explanation) -> Table {
+    let status = ("status", Some(explanation.status.to_string()));
+    facts(std::iter::once(status).chain(
+        explanation.reasons.iter().map(|reason| (reason.code.as_str(), Some(reason.text.clone()))),
+    ))
+}
+
+pub fn queue(queue: &QueueView) -> Table {
+    queues(&Queues { queues: vec![queue.clone()] })
+}
+
+pub fn queues(queues: &Queues) -> Table {
+    let mut rows = table([
+        "QUEUE", "PAUSED", "SCHEDULED", "PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "OLDEST PENDING",
+        "AGE FACTOR", "MAX DEPTH",
+    ]);
+    for queue in &queues.queues {
+        rows.add_row([
+            queue.name.clone(),
+            if queue.paused { "yes" } else { "no" }.to_owned(),
+            queue.scheduled.to_string(),
+            queue.pending.to_string(),
+            queue.running.to_string(),
+            queue.completed.to_string(),
+            queue.failed.to_string(),
+            queue.cancelled.to_string(),
+            or_dash(queue.oldest_pending_at),
+            queue.age_factor.to_string(),
+            or_dash(queue.max_depth),
+        ]);
+    }
+    rows
+}
+
+pub fn workers(workers: &Workers) -> Table {
+    let mut rows = table(["WORKER", "NAME", "HOST", "PID", "QUEUES", "HELD", "ORDER", "LAST SEEN"]);
+    for worker in &workers.workers {
+        rows.add_row([
+            worker.worker_id.to_string(),
+            or_dash(worker.name.as_ref()),
+            or_dash(worker.host.as_ref()),
+            or_dash(worker.pid),
+            or_dash(Some(worker.queues.join(",")).filter(|queues| !queues.is_empty())),
+            worker.held.to_string(),
+            worker.order.to_string(),
+            worker.last_seen_at.to_string(),
+        ]);
+    }
+    rows
+}
+
+pub fn event(event: &Event) -> String {
+    let facts = [
+        event.queue.as_ref().map(|queue| format!("queue={queue}")),
+        event.job_type.as_ref().map(|kind| format!("type={kind}")),
+        event.attempt.map(|attempt| format!("attempt={attempt}")),
+        event.worker_id.map(|worker| format!("worker={worker}")),
+        event.missed.map(|missed| format!("missed={missed}")),
+        event.error.as_ref().map(|error| format!("error={:?}", short(error))),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    format!("{} {:<10} {} {}", event.at, event.kind, or_dash(event.job_id), facts.join(" "))
+}
+
+fn short(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(CELL_CHARS_MAX) {
+        None => line.to_owned(),
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_or_many_lined_error_takes_one_short_cell() {
+        assert_eq!(short("boom\nat line 3"), "boom");
+        assert_eq!(short(&"é".repeat(61)), format!("{}…", "é".repeat(60)));
+        assert_eq!(short(""), "");
+    }
+
+    #[test]
+    fn an_event_is_one_line_with_what_it_knows() {
+        let json = r#"{"at":"2026-12-01T09:00:00.000Z","kind":"failed","queue":"mail","attempt":3,"error":"no\nroute"}"#;
+        let shown = event(&serde_json::from_str(json).expect("an event"));
+        assert_eq!(shown, r#"2026-12-01T09:00:00.000Z failed     - queue=mail attempt=3 error="no""#);
+    }
+}
