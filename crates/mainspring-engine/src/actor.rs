@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mainspring_core::time::Time;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use crate::error::Result;
 use crate::node::Node;
@@ -14,15 +15,27 @@ use crate::node::Node;
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
 const BACKOFF_MIN: Duration = Duration::from_millis(50);
 
-pub(crate) trait Actor: Send {
+pub(crate) trait Actor: Send + 'static {
     const NAME: &'static str;
 
     /// Does what is to be done at `now` and answers when to come again. A nudge may bring it sooner.
     fn tick(&mut self, now: Time) -> impl Future<Output = Result<Time>> + Send;
 }
 
-/// Ticks until the node closes.
-pub(crate) async fn run<A: Actor>(mut actor: A, node: Arc<Node>, nudge: Arc<Notify>, first_at: Time) {
+/// Ticks on a task of its own until the node closes. A node whose actor has failed is not ready any more: somebody must
+/// look at it.
+pub(crate) fn spawn<A: Actor>(actor: A, node: &Arc<Node>, nudge: Arc<Notify>, first_at: Time) -> JoinHandle<()> {
+    let node = node.clone();
+    tokio::spawn(async move {
+        let ticking = tokio::spawn(run(actor, node.clone(), nudge, first_at));
+        if let Err(error) = ticking.await {
+            tracing::error!(actor = A::NAME, %error, "has stopped for good");
+            node.chart.trouble(A::NAME, format!("{} has stopped: {error}", A::NAME));
+        }
+    })
+}
+
+async fn run<A: Actor>(mut actor: A, node: Arc<Node>, nudge: Arc<Notify>, first_at: Time) {
     let mut closing = node.closing.listen();
     let mut next_at = first_at;
     let mut failures = 0;

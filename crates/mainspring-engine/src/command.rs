@@ -49,8 +49,7 @@ impl Node {
         let mut below = None;
         while bulk.done < max {
             let left = usize::try_from(max - bulk.done).unwrap_or(usize::MAX);
-            let query =
-                Query { tenant: tenant.clone(), filter: filter.clone(), below, limit: left.min(BULK_JOBS_MAX) };
+            let query = Query { tenant: tenant.clone(), filter: filter.clone(), below, limit: left.min(BULK_JOBS_MAX) };
             let page = self.store.find(query).await?;
             let command = |view: JobView| Command::Job { tenant: tenant.clone(), id: view.job.id, what: what.clone() };
             let commands: Vec<Command> = page.jobs.into_iter().map(command).collect();

@@ -127,13 +127,7 @@ impl Engine {
     }
 
     /// The same command for every job that the filter finds, until `max` were moved.
-    pub async fn command_found(
-        &self,
-        tenant: TenantName,
-        filter: Filter,
-        what: JobCommand,
-        max: u64,
-    ) -> Result<Bulk> {
+    pub async fn command_found(&self, tenant: TenantName, filter: Filter, what: JobCommand, max: u64) -> Result<Bulk> {
         self.running.node.command_found(tenant, filter, what, max).await
     }
 

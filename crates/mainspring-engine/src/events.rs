@@ -30,17 +30,7 @@ pub struct Event {
 
 impl Event {
     pub(crate) fn new(at: Time, kind: EventKind) -> Event {
-        Event {
-            at,
-            kind,
-            job: None,
-            tenant: None,
-            queue: None,
-            worker: None,
-            attempt: None,
-            error: None,
-            count: None,
-        }
+        Event { at, kind, job: None, tenant: None, queue: None, worker: None, attempt: None, error: None, count: None }
     }
 
     pub(crate) fn of_queue(self, queue: QueueRef) -> Event {

@@ -151,3 +151,7 @@ fn buried(view: &JobView) -> Reason {
         Reason::FailedForGood
     }
 }
+
+#[cfg(test)]
+#[path = "explain_tests.rs"]
+mod tests;

@@ -60,6 +60,8 @@ pub(crate) struct Gather<I, A> {
 #[derive(Debug)]
 pub(crate) struct Gathering<I, A> {
     requests: mpsc::Receiver<Request<I, A>>,
+    /// The first that did not fit into the call before.
+    left_over: Option<Request<I, A>>,
     waiting_items: Arc<AtomicUsize>,
     bounds: Bounds,
 }
@@ -81,7 +83,7 @@ pub(crate) fn gather<I, A>(bounds: Bounds, rejected: &Counter) -> (Gather<I, A>,
         waiting_items_max: bounds.waiting_max.saturating_mul(WAITING_ITEMS_PER_REQUEST),
         rejected: rejected.clone(),
     };
-    (gather, Gathering { requests: receiver, waiting_items, bounds })
+    (gather, Gathering { requests: receiver, left_over: None, waiting_items, bounds })
 }
 
 impl<I, A> fmt::Debug for Gather<I, A> {
@@ -137,10 +139,9 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
         F: Future<Output = store::Result<Vec<A>>> + Send + 'static,
     {
         let slots = Arc::new(Semaphore::new(CALLS_MAX));
-        let mut left_over = None;
         loop {
             let slot = slots.clone().acquire_owned().await.expect("nobody closes the slots");
-            let first = match left_over.take() {
+            let first = match self.left_over.take() {
                 Some(request) => request,
                 None => tokio::select! {
                     biased;
@@ -157,8 +158,7 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
                     }
                 },
             };
-            let (batch, rest) = self.fill(first);
-            left_over = rest;
+            let batch = self.fill(first);
             if !batch.is_empty() {
                 let call = call.clone();
                 tokio::spawn(async move {
@@ -171,14 +171,15 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
         let _ = slots.acquire_many(CALLS_MAX as u32).await;
     }
 
-    /// Everything that waits and fits, and the first that does not.
-    fn fill(&mut self, first: Request<I, A>) -> (Vec<Request<I, A>>, Option<Request<I, A>>) {
+    /// Everything that waits and fits.
+    fn fill(&mut self, first: Request<I, A>) -> Vec<Request<I, A>> {
         let mut batch = Vec::new();
         let mut weight = 0;
         let mut next = Some(first);
         while let Some(request) = next {
             if !batch.is_empty() && weight + request.weight > self.bounds.call_max {
-                return (batch, Some(request));
+                self.left_over = Some(request);
+                break;
             }
             self.waiting_items.fetch_sub(request.items.len(), Ordering::Relaxed);
             if !(self.bounds.drop_abandoned && request.reply.is_closed()) {
@@ -187,7 +188,7 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
             }
             next = self.requests.try_recv().ok();
         }
-        (batch, None)
+        batch
     }
 }
 

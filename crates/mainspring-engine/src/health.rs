@@ -32,12 +32,7 @@ struct Entries {
 
 impl Chart {
     pub(crate) fn new(now: Time) -> Chart {
-        Chart(Mutex::new(Entries {
-            since: now,
-            last_promote_at: now,
-            last_sweep_at: now,
-            troubles: BTreeMap::new(),
-        }))
+        Chart(Mutex::new(Entries { since: now, last_promote_at: now, last_sweep_at: now, troubles: BTreeMap::new() }))
     }
 
     pub(crate) fn promoted(&self, now: Time) {

@@ -44,7 +44,11 @@ pub fn describe() {
     describe_counter!(JOBS_EXPIRED_TOTAL, "Jobs cancelled because they did not start in time");
     describe_counter!(PRUNED_TOTAL, "Jobs forgotten after their retention");
     describe_counter!(REJECTED_TOTAL, "Requests and jobs turned away, by reason");
-    describe_histogram!(FIRE_LATENESS_SECONDS, Unit::Seconds, "From due to ready, for the most overdue of each promote");
+    describe_histogram!(
+        FIRE_LATENESS_SECONDS,
+        Unit::Seconds,
+        "From due to ready, for the most overdue of each promote"
+    );
     describe_histogram!(CLAIM_LATENCY_SECONDS, Unit::Seconds, "From due to handed out, for first attempts");
     describe_histogram!(STORE_CALL_SECONDS, Unit::Seconds, "How long the store took, by call");
     describe_histogram!(GATHER_JOBS, Unit::Count, "Jobs in one gathered store call, by call");

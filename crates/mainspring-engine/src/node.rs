@@ -83,11 +83,8 @@ impl Node {
     pub(crate) fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
         let now = parts.clock.now();
         let (mint, meters) = (Mint::new(), Meters::new());
-        let bounds = Bounds {
-            call_max: settings.gather_jobs_max,
-            waiting_max: settings.inflight_max,
-            drop_abandoned: false,
-        };
+        let bounds =
+            Bounds { call_max: settings.gather_jobs_max, waiting_max: settings.inflight_max, drop_abandoned: false };
         let rejected = &meters.rejected_busy;
         let (submits, submits_end) = gather(bounds, rejected);
         // Jobs claimed for a worker that has hung up would only have to be given back.
@@ -174,10 +171,10 @@ impl Running {
         let mut running = Running::verbs_alone(node.clone(), ends);
         let tasks = running.tasks.get_mut().as_mut().expect("has just been made");
         tasks.working.extend([
-            tokio::spawn(actor::run(ownership, node.clone(), node.ownership.clone(), renew_at)),
-            tokio::spawn(actor::run(trigger, node.clone(), node.plan.nudge(), fire_at)),
-            tokio::spawn(actor::run(sweep, node.clone(), node.sweep.clone(), now)),
-            tokio::spawn(actor::run(Backstop::new(node.clone()), node.clone(), Arc::default(), now)),
+            actor::spawn(ownership, &node, node.ownership.clone(), renew_at),
+            actor::spawn(trigger, &node, node.plan.nudge(), fire_at),
+            actor::spawn(sweep, &node, node.sweep.clone(), now),
+            actor::spawn(Backstop::new(node.clone()), &node, Arc::default(), now),
         ]);
         Ok(running)
     }

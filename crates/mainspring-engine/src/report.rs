@@ -18,7 +18,8 @@ impl Node {
     /// One gathered call.
     pub(crate) async fn apply_reports(&self, reports: Vec<Report>) -> store::Result<Vec<Hold>> {
         let now = self.clock.now();
-        let started: Vec<_> = reports.iter().map(|report| (report.kind == ReportKind::Started).then_some(report.lease.job)).collect();
+        let started: Vec<_> =
+            reports.iter().map(|report| (report.kind == ReportKind::Started).then_some(report.lease.job)).collect();
         let holds = self.meters.time_gathered(Call::Report, reports.len(), self.store.report(now, reports)).await?;
         let stale = holds.iter().filter(|hold| **hold == Hold::Stale).count();
         if stale > 0 {

@@ -129,13 +129,7 @@ impl Node {
     }
 }
 
-fn event(
-    now: Time,
-    job: JobId,
-    error: Option<String>,
-    answer: &Settled,
-    outcome: ExecutionOutcome,
-) -> Option<Event> {
+fn event(now: Time, job: JobId, error: Option<String>, answer: &Settled, outcome: ExecutionOutcome) -> Option<Event> {
     let Settled::Applied { state, queue, .. } = answer else { return None };
     let kind = match (outcome, state) {
         (_, State::Succeeded) => EventKind::Completed,

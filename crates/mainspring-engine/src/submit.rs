@@ -116,9 +116,8 @@ impl Node {
             let told = ids.into_iter().zip(queues).zip(&answers);
             let accepted = told.filter(|(_, answer)| matches!(answer, Submitted::Accepted { .. }));
             self.stage.say(|| {
-                accepted.map(|((id, queue), _)| {
-                    Event::new(now, EventKind::Submitted).of_queue(queue.clone()).of_job(id)
-                })
+                accepted
+                    .map(|((id, queue), _)| Event::new(now, EventKind::Submitted).of_queue(queue.clone()).of_job(id))
             });
         }
         Ok(answers)

@@ -58,7 +58,8 @@ impl Sweep {
             let reclaimed = node.meters.time(Call::Reclaim, node.store.reclaim(now, ask)).await?;
             let more = reclaimed.more;
             self.tell(now, &reclaimed);
-            let settlements: Vec<Settlement> = reclaimed.leases.into_iter().map(|lost| self.decide(now, lost)).collect();
+            let settlements: Vec<Settlement> =
+                reclaimed.leases.into_iter().map(|lost| self.decide(now, lost)).collect();
             if !settlements.is_empty() {
                 settle::apply(node, settlements).await?;
             }
@@ -71,8 +72,7 @@ impl Sweep {
 
     fn decide(&self, now: Time, lost: TakenBack) -> Settlement {
         let claimed = &lost.claimed;
-        let attempt =
-            Attempt { job: &claimed.job, tally: claimed.tally, cancel_asked: claimed.lease.cancel_asked };
+        let attempt = Attempt { job: &claimed.job, tally: claimed.tally, cancel_asked: claimed.lease.cancel_asked };
         let outcome = match lost.cause {
             Cause::Timeout => Outcome::TimedOut,
             Cause::Crash | Cause::Failure => Outcome::Crashed,

@@ -69,8 +69,9 @@ impl Node {
     /// One gathered call.
     pub(crate) async fn apply_beats(self: Arc<Node>, beats: Vec<Beat>) -> store::Result<Vec<Pulse>> {
         let now = self.clock.now();
+        let count = beats.len();
         let call = self.store.heartbeat(now, beats);
-        let pulses = self.meters.time(Call::Heartbeat, call).await?;
+        let pulses = self.meters.time_gathered(Call::Heartbeat, count, call).await?;
         let released = pulses.iter().filter_map(|pulse| match pulse {
             Pulse::Alive { released, .. } => Some(released),
             Pulse::Unknown => None,

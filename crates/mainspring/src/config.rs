@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Env, Format, Toml};
+use mainspring_store::embedded::Options;
 use mainspring_wire::Span;
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +100,8 @@ impl Default for Store {
         Store {
             kind: StoreKind::Embedded,
             data_dir: "mainspring-data".into(),
-            max_size: Size(256 << 30),
-            reserve: Size(64 << 20),
+            max_size: Size(Options::MAX_BYTES_DEFAULT),
+            reserve: Size(Options::RESERVE_BYTES_DEFAULT),
         }
     }
 }
@@ -139,7 +140,7 @@ pub struct Flags {
     /// Where the embedded store lives [default: mainspring-data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// How large the embedded store may grow [default: 256GiB]
+    /// How large the embedded store may grow [default: 1TiB]
     #[arg(long, value_name = "SIZE")]
     pub max_size: Option<Size>,
     /// How long completed and cancelled jobs are kept [default: 1d]
@@ -218,3 +219,7 @@ fn say(error: &figment::Error) -> String {
         kind => format!("bad value for `{key}` in {place}: {kind}"),
     }
 }
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

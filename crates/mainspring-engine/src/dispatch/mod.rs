@@ -8,5 +8,5 @@ mod parking;
 mod poll;
 
 pub(crate) use handful::{Handful, give_back};
-pub(crate) use poll::{Backstop, Poll};
 pub use poll::ClaimAsk;
+pub(crate) use poll::{Backstop, Poll};

@@ -56,7 +56,9 @@ pub(super) struct Woken {
 /// What became of a claim that wanted to wait.
 #[derive(Debug)]
 pub(super) enum Parked {
-    Waiting { ticket: u64 },
+    Waiting {
+        ticket: u64,
+    },
     /// Something was woken since: ask the store again.
     Changed(Waiter),
     /// No waiting any more.

@@ -97,8 +97,7 @@ impl Node {
     /// One gathered call.
     pub(crate) async fn apply_claims(&self, claims: Vec<Claim>) -> store::Result<Vec<Handful>> {
         let now = self.clock.now();
-        let answers =
-            self.meters.time_gathered(Call::Claim, claims.len(), self.store.claim(now, claims)).await?;
+        let answers = self.meters.time_gathered(Call::Claim, claims.len(), self.store.claim(now, claims)).await?;
         let handful = |answer| Handful::new(answer, self.dropped.clone());
         let handfuls: Vec<Handful> = answers.into_iter().map(handful).collect();
         self.count_claimed(&handfuls);

@@ -67,7 +67,8 @@ async fn onlookers_hear_what_people_do() {
 #[tokio::test]
 async fn explain_says_what_a_job_waits_for_all_along_its_walk() {
     let world = World::running().await;
-    let why = async |id: JobId| world.engine.explain(&tenant(), id).await.unwrap().expect("there is such a job").reasons;
+    let why =
+        async |id: JobId| world.engine.explain(&tenant(), id).await.unwrap().expect("there is such a job").reasons;
     let id = world.submit(due_in(seconds(60))).await;
     assert_eq!(why(id).await, [Reason::WaitsUntil(START.after(seconds(60)))]);
     world.engine.command(of_job(id, JobCommand::RunNow)).await.unwrap();

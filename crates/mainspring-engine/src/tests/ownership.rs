@@ -45,6 +45,26 @@ async fn a_second_node_takes_over_when_the_first_is_gone() {
     assert_eq!(second.node().holdings.segments(now), Segments::ALL);
 }
 
+/// An actor that has a bug.
+struct Broken;
+
+impl Actor for Broken {
+    const NAME: &'static str = "broken";
+
+    async fn tick(&mut self, _now: Time) -> crate::Result<Time> {
+        panic!("a bug");
+    }
+}
+
+#[tokio::test]
+async fn a_node_whose_actor_has_failed_is_not_ready() {
+    let world = World::running().await;
+    crate::actor::spawn(Broken, &world.node(), Arc::default(), START).await.unwrap();
+    let health = world.engine.health();
+    assert!(!health.ready);
+    assert!(health.store_error.unwrap().starts_with("broken has stopped"));
+}
+
 #[tokio::test]
 async fn a_node_in_trouble_says_so_and_recovers() {
     let world = World::running().await;

@@ -10,7 +10,9 @@ async fn a_failed_attempt_is_tried_again_after_its_delay() {
     let id = world.submit(draft()).await;
     let first = world.claim_now(worker).await.remove(0);
     let settled = world.settle(&first, failed()).await;
-    assert!(matches!(settled, Settled::Applied { state: State::Waiting, ready_at, .. } if ready_at == START.after(seconds(5))));
+    assert!(
+        matches!(settled, Settled::Applied { state: State::Waiting, ready_at, .. } if ready_at == START.after(seconds(5)))
+    );
 
     let claim = world.waiting(ask(worker, seconds(30))).await;
     world.ground.clock.advance(seconds(5));
@@ -58,8 +60,14 @@ async fn answers_keep_the_order_of_what_was_sent() {
             Settled::Stale => None,
         })
         .collect();
-    let expected =
-        [Some(State::Succeeded), Some(State::Waiting), None, Some(State::Waiting), Some(State::Ready), Some(State::Dead)];
+    let expected = [
+        Some(State::Succeeded),
+        Some(State::Waiting),
+        None,
+        Some(State::Waiting),
+        Some(State::Ready),
+        Some(State::Dead),
+    ];
     assert_eq!(states, expected);
 }
 

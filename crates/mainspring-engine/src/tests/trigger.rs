@@ -140,5 +140,8 @@ async fn two_nodes_that_both_promote_break_nothing() {
         }
     }
     claimed.sort();
-    assert_eq!(claimed, submitted.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+    assert_eq!(
+        claimed,
+        submitted.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    );
 }

@@ -120,7 +120,8 @@ impl Disk {
 
     /// Whether there is room for more jobs, with enough left over to settle those that are there.
     pub fn check_room(&self) -> Result<()> {
-        let used = self.env.non_free_pages_size().map_err(storage)?;
+        let txn = self.env.read_txn().map_err(storage)?;
+        let used = self.tables.bytes(&txn).map_err(storage)?;
         if used >= self.options.max_bytes {
             return Err(Error::Full(format!(
                 "it holds {used} bytes and may hold {} (store.max_size); raise it or let retention make room",

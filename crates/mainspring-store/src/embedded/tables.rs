@@ -19,7 +19,7 @@
 //! | queues, workers, meta | | | settings and counters, registrations, fences and horizons |
 
 use heed::types::Bytes;
-use heed::{Database, Env, RwTxn, WithoutTls};
+use heed::{Database, Env, RoTxn, RwTxn, WithoutTls};
 use mainspring_core::id::JobId;
 use mainspring_core::rank::Priority;
 use mainspring_core::time::Time;
@@ -72,6 +72,20 @@ impl Tables {
             queues: table("queues")?,
             workers: table("workers")?,
             meta: table("meta")?,
+        })
+    }
+
+    /// How much the tables fill, without the pages that are free for reuse.
+    pub fn bytes(&self, txn: &RoTxn<'_>) -> heed::Result<u64> {
+        let all = [
+            self.records, self.changes, self.far, self.waiting, self.ready, self.leases, self.ended, self.recent, self.runs,
+            self.dead, self.dead_order, self.executions, self.expiry, self.keys, self.key_expiry, self.queues, self.workers,
+            self.meta,
+        ];
+        all.iter().try_fold(0, |bytes, table| {
+            let stat = table.stat(txn)?;
+            let pages = stat.branch_pages + stat.leaf_pages + stat.overflow_pages;
+            Ok(bytes + pages as u64 * u64::from(stat.page_size))
         })
     }
 }

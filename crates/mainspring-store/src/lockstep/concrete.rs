@@ -1,6 +1,5 @@
 //! Turns the words of a script into what a store is asked. Draws nothing and keeps nothing.
 
-use mainspring_core::id::LeaseId;
 use mainspring_core::job::{Failure, Idempotency, Job, Json, Progress};
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
@@ -40,12 +39,12 @@ pub fn claim(ask: &Ask) -> Claim {
     Claim { worker: ask.worker.id(), tenant: ask.tenant.name(), queues, max: ask.max }
 }
 
-pub fn beat(said: &Said, now: Time, handed_out: &[LeaseId]) -> Beat {
+pub fn beat(said: &Said, now: Time, past: &Past) -> Beat {
     let kind = match &said.what {
         Beating::Register { name, lease } => BeatKind::Register { info: info(*name), lease: lease.length() },
         Beating::Alive => BeatKind::Alive,
         Beating::Holding { leases, claimed_before } => BeatKind::Holding {
-            leases: leases.iter().map(|which| which.lease(handed_out)).collect(),
+            leases: leases.iter().map(|which| which.lease(past)).collect(),
             claimed_before: claimed_before.from(now),
         },
         Beating::Leave => BeatKind::Leave,
@@ -64,7 +63,7 @@ fn info(name: u8) -> WorkerInfo {
     }
 }
 
-pub fn report(which: Which, words: &Words, handed_out: &[LeaseId]) -> Report {
+pub fn report(which: Which, words: &Words, past: &Past) -> Report {
     let kind = match words {
         Words::Started => ReportKind::Started,
         Words::Checkpoint { data, percent } => ReportKind::Checkpoint {
@@ -75,10 +74,10 @@ pub fn report(which: Which, words: &Words, handed_out: &[LeaseId]) -> Report {
             }),
         },
     };
-    Report { lease: which.lease(handed_out), kind }
+    Report { lease: which.lease(past), kind }
 }
 
-pub fn settlement(which: Which, end: &End, now: Time, handed_out: &[LeaseId]) -> Settlement {
+pub fn settlement(which: Which, end: &End, now: Time, past: &Past) -> Settlement {
     let error = |of: u8| Failure { kind: Some("odd".into()).filter(|_| of % 2 == 1), ..Failure::new(format!("error {of}")) };
     let verdict = match *end {
         End::Succeed(result) => Verdict::Succeed { result: result.map(number) },
@@ -90,11 +89,11 @@ pub fn settlement(which: Which, end: &End, now: Time, handed_out: &[LeaseId]) ->
         End::Bury { cause: of, error: what } => Verdict::Bury { cause: cause(of), error: error(what) },
         End::Cancel => Verdict::Cancel { reason: "told to".into() },
     };
-    Settlement { lease: which.lease(handed_out), verdict }
+    Settlement { lease: which.lease(past), verdict }
 }
 
-pub fn command(wish: &Wish, now: Time) -> Command {
-    let job = |tenant: T, id: J, what| Command::Job { tenant: tenant.name(), id: id.id(), what };
+pub fn command(wish: &Wish, now: Time, past: &Past) -> Command {
+    let job = |tenant: T, who: Who, what| Command::Job { tenant: tenant.name(), id: who.id(past), what };
     let queue = |tenant: T, queue: Q, what| Command::Queue { queue: queue.of(tenant), what };
     match *wish {
         Wish::RunNow(tenant, id) => job(tenant, id, JobCommand::RunNow),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::script::*;
 
-const CALLS_MAX: usize = 80;
+const CALLS_MAX: usize = 64;
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -30,7 +30,7 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
         14 => clock().prop_map(Call::Clock),
         2 => Just(Call::Reopen),
-        14 => vec(new_job(), 1..4).prop_map(Call::Submit),
+        16 => vec(new_job(), 1..4).prop_map(Call::Submit),
         8 => promote(),
         16 => vec(ask(), 1..3).prop_map(Call::Claim),
         14 => vec(said(), 1..3).prop_map(Call::Heartbeat),
@@ -46,10 +46,10 @@ fn call() -> impl Strategy<Value = Call> {
 
 fn look() -> impl Strategy<Value = Call> {
     prop_oneof![
-        (tenant(), vec(job(), 1..4)).prop_map(|(tenant, jobs)| Call::Get(tenant, jobs)),
+        (tenant(), vec(who(), 1..4)).prop_map(|(tenant, jobs)| Call::Get(tenant, jobs)),
         find(),
-        (tenant(), job()).prop_map(|(tenant, job)| Call::Executions(tenant, job)),
-        (tenant(), job(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
+        (tenant(), who()).prop_map(|(tenant, job)| Call::Executions(tenant, job)),
+        (tenant(), who(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
         of(tenant()).prop_map(Call::Queues),
         Just(Call::Workers),
     ]
@@ -71,7 +71,7 @@ fn promote() -> impl Strategy<Value = Call> {
 fn new_job() -> impl Strategy<Value = NewJob> {
     let run = prop_oneof![3 => Just(Span(0)), 3 => offset()];
     let key = (0..2u8, 0..2u8, span()).prop_map(|(key, words, keep)| Key { key, words, keep });
-    let when = (run, weighted(0.2, span()), weighted(0.15, offset()), weighted(0.3, span()));
+    let when = (run, weighted(0.2, span()), weighted(0.15, offset()), weighted(0.4, span()));
     ((job(), tenant(), queue(), word()), priority(), when, weighted(0.3, word()), weighted(0.3, key)).prop_map(
         |((id, tenant, queue, kind), priority, (run, deadline, expires, timeout), tag, key)| NewJob {
             id,
@@ -125,7 +125,7 @@ fn end() -> impl Strategy<Value = End> {
 }
 
 fn wish() -> impl Strategy<Value = Wish> {
-    let which = || (tenant(), job());
+    let which = || (tenant(), who());
     let queue_of = || (tenant(), queue());
     let aging = prop::sample::select(vec![1, 1000, 10_000, 1 << 49]);
     prop_oneof![
@@ -133,7 +133,7 @@ fn wish() -> impl Strategy<Value = Wish> {
         3 => which().prop_map(|(tenant, id)| Wish::Pause(tenant, id)),
         3 => which().prop_map(|(tenant, id)| Wish::Resume(tenant, id)),
         4 => which().prop_map(|(tenant, id)| Wish::Cancel(tenant, id)),
-        3 => (which(), of(0..9u8)).prop_map(|((tenant, id), data)| Wish::Revive(tenant, id, data)),
+        5 => (which(), of(0..9u8)).prop_map(|((tenant, id), data)| Wish::Revive(tenant, id, data)),
         2 => which().prop_map(|(tenant, id)| Wish::Delete(tenant, id)),
         4 => (which(), of(0..9u8), of(priority()), of(offset())).prop_map(|((tenant, id), data, priority, run)| {
             Wish::Update { tenant, id, data, priority, run }
@@ -156,6 +156,11 @@ fn which() -> impl Strategy<Value = Which> {
     ]
 }
 
+/// Mostly one that was submitted.
+fn who() -> impl Strategy<Value = Who> {
+    prop_oneof![9 => (0..6usize).prop_map(Who::Recent), 1 => job().prop_map(Who::Any)]
+}
+
 fn job() -> impl Strategy<Value = J> {
     (0..J::COUNT).prop_map(J)
 }
@@ -169,7 +174,7 @@ fn queue() -> impl Strategy<Value = Q> {
 }
 
 fn worker() -> impl Strategy<Value = W> {
-    prop_oneof![6 => Just(W(0)), 2 => Just(W(1)), 1 => Just(W(2))]
+    prop_oneof![12 => Just(W(0)), 3 => Just(W(1)), 1 => Just(W(2))]
 }
 
 fn word() -> impl Strategy<Value = K> {

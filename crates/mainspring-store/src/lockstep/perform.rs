@@ -13,7 +13,7 @@ use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use super::concrete;
-use super::script::{Call, T};
+use super::script::{Call, Past, T};
 
 /// What a store said to a call.
 #[derive(Debug, PartialEq)]
@@ -40,6 +40,16 @@ pub enum Answer {
     Broke(String),
 }
 
+impl Past {
+    /// Remembers what later calls may name.
+    pub fn note(&mut self, call: &Call, answer: &Answer) {
+        if let Call::Submit(jobs) = call {
+            self.jobs.extend(jobs.iter().map(|job| job.id.id()));
+        }
+        self.leases.extend(answer.leases());
+    }
+}
+
 impl Answer {
     /// The leases that this answer hands out.
     pub fn leases(&self) -> Vec<LeaseId> {
@@ -61,8 +71,8 @@ impl Answer {
 /// More steps than any call of a script can need.
 const STEPS_MAX: usize = 1000;
 
-pub async fn perform(store: &dyn Store, now: Time, call: &Call, handed_out: &[LeaseId]) -> Answer {
-    let answer = ask(store, now, call, handed_out).await;
+pub async fn perform(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Answer {
+    let answer = ask(store, now, call, past).await;
     answer.unwrap_or_else(|error| {
         Answer::Refused(match error {
             Error::Unavailable(_) => "unavailable",
@@ -73,7 +83,7 @@ pub async fn perform(store: &dyn Store, now: Time, call: &Call, handed_out: &[Le
     })
 }
 
-async fn ask(store: &dyn Store, now: Time, call: &Call, handed_out: &[LeaseId]) -> Result<Answer> {
+async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<Answer> {
     Ok(match call {
         Call::Clock(_) | Call::Reopen => Answer::Nothing,
         Call::Submit(jobs) => {
@@ -88,29 +98,29 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, handed_out: &[LeaseId]) 
         }
         Call::Claim(asks) => Answer::Claimed(store.claim(now, asks.iter().map(concrete::claim).collect()).await?),
         Call::Heartbeat(beats) => {
-            let beats = beats.iter().map(|said| concrete::beat(said, now, handed_out)).collect();
+            let beats = beats.iter().map(|said| concrete::beat(said, now, past)).collect();
             Answer::Pulses(store.heartbeat(now, beats).await?)
         }
         Call::Report(reports) => {
-            let report = |(which, words): &_| concrete::report(*which, words, handed_out);
+            let report = |(which, words): &_| concrete::report(*which, words, past);
             Answer::Holds(store.report(now, reports.iter().map(report).collect()).await?)
         }
         Call::Settle(ends) => {
-            let settlement = |(which, end): &_| concrete::settlement(*which, end, now, handed_out);
+            let settlement = |(which, end): &_| concrete::settlement(*which, end, now, past);
             Answer::Settled(store.settle(now, ends.iter().map(settlement).collect()).await?)
         }
         &Call::Reclaim { limit, hold, spare_silent } => {
             reclaim(store, now, Reclaim { limit, hold_until: hold.from(now), spare_silent }).await?
         }
         Call::Command(wishes) => {
-            let commands = wishes.iter().map(|wish| concrete::command(wish, now)).collect();
+            let commands = wishes.iter().map(|wish| concrete::command(wish, now, past)).collect();
             Answer::Commanded(store.command(now, commands).await?)
         }
         &Call::Prune { ended, dead, limit } => {
             prune(store, now, Prune { ended_before: ended.from(now), dead_before: dead.from(now), limit }).await?
         }
         Call::Get(tenant, jobs) => {
-            Answer::Views(store.get(&tenant.name(), jobs.iter().map(|job| job.id()).collect()).await?)
+            Answer::Views(store.get(&tenant.name(), jobs.iter().map(|job| job.id(past)).collect()).await?)
         }
         Call::Find { tenant, statuses, queue, kind, tag, limit } => {
             let filter = Filter {
@@ -121,8 +131,8 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, handed_out: &[LeaseId]) 
             };
             find(store, Query { tenant: tenant.name(), filter, below: None, limit: *limit }).await?
         }
-        Call::Executions(tenant, job) => Answer::Executions(store.executions(&tenant.name(), job.id()).await?),
-        Call::Ahead(tenant, job, limit) => Answer::Ahead(store.ahead(&tenant.name(), job.id(), *limit).await?),
+        Call::Executions(tenant, job) => Answer::Executions(store.executions(&tenant.name(), job.id(past)).await?),
+        Call::Ahead(tenant, job, limit) => Answer::Ahead(store.ahead(&tenant.name(), job.id(past), *limit).await?),
         Call::Queues(tenant) => Answer::Queues(store.queues(tenant.map(T::name).as_ref()).await?),
         Call::Workers => Answer::Workers(store.workers().await?),
     })

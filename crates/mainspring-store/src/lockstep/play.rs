@@ -3,11 +3,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use mainspring_core::id::LeaseId;
 use mainspring_core::store::Store;
 
 use super::perform::{Answer, perform};
-use super::script::{Call, J, START, Script, T};
+use super::script::{Call, J, Past, START, Script, T, Who};
 use crate::home::Home;
 use crate::memory::Memory;
 
@@ -15,13 +14,13 @@ use crate::memory::Memory;
 struct Pair {
     reference: Memory,
     subject: Arc<dyn Store>,
-    /// Every lease that either call answered, in order. The two agree on them, or the play is over.
-    handed_out: Vec<LeaseId>,
+    /// The two agree on it, or the play is over.
+    past: Past,
 }
 
 /// Every answer the same, and at the end everything that can be read; else what differs.
 pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
-    let mut pair = Pair { reference: Memory::new(), subject: home.open().await, handed_out: Vec::new() };
+    let mut pair = Pair { reference: Memory::new(), subject: home.open().await, past: Past::default() };
     let mut now = START;
     for (at, call) in script.0.iter().enumerate() {
         match call {
@@ -41,12 +40,12 @@ pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
 
 impl Pair {
     async fn compare(&mut self, now: mainspring_core::time::Time, call: &Call) -> Result<(), String> {
-        let expected = perform(&self.reference, now, call, &self.handed_out).await;
-        let answer = perform(&*self.subject, now, call, &self.handed_out).await;
+        let expected = perform(&self.reference, now, call, &self.past).await;
+        let answer = perform(&*self.subject, now, call, &self.past).await;
         if answer != expected {
             return Err(difference(&expected, &answer));
         }
-        self.handed_out.extend(answer.leases());
+        self.past.note(call, &answer);
         Ok(())
     }
 }
@@ -58,9 +57,9 @@ fn everything() -> Vec<Call> {
     for tenant in T::all() {
         calls.push(find(tenant));
         calls.push(Call::Queues(Some(tenant)));
-        calls.push(Call::Get(tenant, J::all().collect()));
-        calls.extend(J::all().map(|job| Call::Executions(tenant, job)));
-        calls.extend(J::all().map(|job| Call::Ahead(tenant, job, 100)));
+        calls.push(Call::Get(tenant, J::all().map(Who::Any).collect()));
+        calls.extend(J::all().map(|job| Call::Executions(tenant, Who::Any(job))));
+        calls.extend(J::all().map(|job| Call::Ahead(tenant, Who::Any(job), 100)));
     }
     calls
 }

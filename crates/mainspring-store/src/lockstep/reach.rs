@@ -4,13 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use mainspring_core::id::LeaseId;
 use mainspring_core::store::{ClaimAnswer, Pulse};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
 use super::perform::{Answer, perform};
-use super::script::{Call, START, Script};
+use super::script::{Call, Past, START, Script};
 use super::{CASES_DEFAULT, draw};
 use crate::memory::Memory;
 
@@ -50,21 +49,21 @@ fn an_ordinary_run_reaches_every_kind_of_answer() {
 
 async fn reached(script: &Script) -> Vec<String> {
     let (store, mut now, mut kinds) = (Memory::new(), START, Vec::new());
-    let (mut handed_out, mut taken_back) = (Vec::<LeaseId>::new(), BTreeSet::new());
+    let (mut past, mut taken_back) = (Past::default(), BTreeSet::new());
     for call in &script.0 {
         if let Call::Clock(span) = call {
             now = span.from(now);
         }
-        let answer = perform(&store, now, call, &handed_out).await;
+        let answer = perform(&store, now, call, &past).await;
         kinds.extend(kinds_of(call, &answer));
         if matches!(answer, Answer::Reclaimed { .. }) {
             for lease in answer.leases() {
-                let before = handed_out.iter().rfind(|before| before.job == lease.job);
+                let before = past.leases.iter().rfind(|before| before.job == lease.job);
                 kinds.extend(before.filter(|before| taken_back.contains(*before)).map(|_| "reclaim/again".to_owned()));
                 taken_back.insert(lease);
             }
         }
-        handed_out.extend(answer.leases());
+        past.note(call, &answer);
     }
     kinds
 }

@@ -1,6 +1,6 @@
 //! A script: calls in small words, printed as a list that a person can read. Plays nothing: see [`super::play`].
 //!
-//! Words are symbols (`j3`, `q1`, `w0`, `lease~2`), not ids, so that a script keeps its meaning when shrinking takes
+//! Words are symbols (`j3`, `q1`, `w0`; `job~2` and `lease~2`, counted back from the last), not ids, so that a script keeps its meaning when shrinking takes
 //! calls out of it.
 
 use std::fmt;
@@ -42,10 +42,10 @@ pub enum Call {
     Reclaim { limit: usize, hold: Span, spare_silent: bool },
     Command(Vec<Wish>),
     Prune { ended: Span, dead: Span, limit: usize },
-    Get(T, Vec<J>),
+    Get(T, Vec<Who>),
     Find { tenant: T, statuses: Vec<Status>, queue: Option<Q>, kind: Option<K>, tag: Option<K>, limit: usize },
-    Executions(T, J),
-    Ahead(T, J, u64),
+    Executions(T, Who),
+    Ahead(T, Who, u64),
     Queues(Option<T>),
     Workers,
 }
@@ -127,18 +127,52 @@ pub enum End {
 
 #[derive(Clone, Debug)]
 pub enum Wish {
-    RunNow(T, J),
-    Pause(T, J),
-    Resume(T, J),
-    Cancel(T, J),
-    Revive(T, J, Option<u8>),
-    Delete(T, J),
-    Update { tenant: T, id: J, data: Option<u8>, priority: Option<i64>, run: Option<Span> },
+    RunNow(T, Who),
+    Pause(T, Who),
+    Resume(T, Who),
+    Cancel(T, Who),
+    Revive(T, Who, Option<u8>),
+    Delete(T, Who),
+    Update { tenant: T, id: Who, data: Option<u8>, priority: Option<i64>, run: Option<Span> },
     PauseQueue(T, Q),
     ResumeQueue(T, Q),
     SetAging(T, Q, u64),
     SetMaxDepth(T, Q, Option<u64>),
     Order(W, Order),
+}
+
+/// What a script has done so far.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// Every job that was submitted.
+    pub jobs: Vec<JobId>,
+    /// Every lease that was handed out.
+    pub leases: Vec<LeaseId>,
+}
+
+/// A job: one of those submitted, counted from the last; or any.
+#[derive(Clone, Copy)]
+pub enum Who {
+    Recent(usize),
+    Any(J),
+}
+
+impl Who {
+    pub fn id(self, past: &Past) -> JobId {
+        match self {
+            Who::Recent(back) => past.jobs.iter().rev().nth(back).copied().unwrap_or(J(0).id()),
+            Who::Any(job) => job.id(),
+        }
+    }
+}
+
+impl fmt::Debug for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Who::Recent(back) => write!(f, "job~{back}"),
+            Who::Any(job) => job.fmt(f),
+        }
+    }
 }
 
 /// A lease: one of those handed out, counted from the last; or one that never was.
@@ -149,11 +183,11 @@ pub enum Which {
 }
 
 impl Which {
-    pub fn lease(self, handed_out: &[LeaseId]) -> LeaseId {
+    pub fn lease(self, past: &Past) -> LeaseId {
         let never = |job: J, fence| LeaseId { job: job.id(), fence: Fence(fence) };
         match self {
             Which::Never(job, fence) => never(job, fence),
-            Which::Recent(back) => handed_out.iter().rev().nth(back).copied().unwrap_or(never(J(0), 0)),
+            Which::Recent(back) => past.leases.iter().rev().nth(back).copied().unwrap_or(never(J(0), 0)),
         }
     }
 }
@@ -187,7 +221,7 @@ symbol!(W, "w");
 symbol!(K, "k");
 
 impl J {
-    pub const COUNT: u8 = 8;
+    pub const COUNT: u8 = 24;
 
     /// Ids of neighbours lie in different segments; some share a millisecond, some do not.
     pub fn id(self) -> JobId {

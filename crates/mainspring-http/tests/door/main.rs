@@ -1,0 +1,19 @@
+//! The door as a client meets it: the whole router over a real engine on the memory store, under a clock that the tests
+//! move.
+
+mod bad_claims;
+mod bad_commands;
+mod bad_jobs;
+mod bad_requests;
+mod batch;
+mod dead;
+mod events;
+mod house;
+mod idempotency;
+mod jobs;
+mod metrics;
+mod openapi;
+mod queues;
+mod random;
+mod serve;
+mod work;
