@@ -136,10 +136,7 @@ mod tests {
 
     fn queue(name: &str, ready: u64) -> QueueView {
         QueueView {
-            queue: QueueRef {
-                tenant: TenantName::default_tenant(),
-                queue: QueueName::parse(name).expect("a name"),
-            },
+            queue: QueueRef { tenant: TenantName::default_tenant(), queue: QueueName::parse(name).expect("a name") },
             paused: false,
             aging: Aging::DEFAULT,
             max_depth: None,

@@ -88,7 +88,8 @@ impl From<Vec<FieldError>> for Refusal {
         errors.truncate(FIELD_ERRORS_MAX);
         let several = errors.len() > 1;
         let all = errors.iter().filter(|_| several);
-        let all = all.map(|error| FieldProblem { field: cut(error.field.to_string()), detail: cut(error.message.clone()) });
+        let all =
+            all.map(|error| FieldProblem { field: cut(error.field.to_string()), detail: cut(error.message.clone()) });
         let all = all.collect();
         let Some(first) = errors.into_iter().next() else {
             return Refusal::new(problem::INVALID_BODY, StatusCode::UNPROCESSABLE_ENTITY, "the request is not valid");
@@ -132,7 +133,8 @@ impl From<store::Error> for Refusal {
                     .retry_after(Duration::from_secs(1))
             }
             store::Error::Full(_) => {
-                let detail = format!("{error}. Nothing that was accepted is lost, and reads go on; give the store room");
+                let detail =
+                    format!("{error}. Nothing that was accepted is lost, and reads go on; give the store room");
                 Refusal::new(problem::STORE_FULL, StatusCode::INSUFFICIENT_STORAGE, detail)
                     .retry_after(Duration::from_secs(30))
             }
@@ -224,7 +226,8 @@ mod tests {
 
     #[test]
     fn several_wrong_fields_are_all_named_up_to_a_bound() {
-        let errors = (0..FIELD_ERRORS_MAX + 5).map(|n| FieldError::invalid(format!("f{n}"), "is wrong")).collect::<Vec<_>>();
+        let errors =
+            (0..FIELD_ERRORS_MAX + 5).map(|n| FieldError::invalid(format!("f{n}"), "is wrong")).collect::<Vec<_>>();
         let refusal = Refusal::from(errors);
         assert_eq!(refusal.0.field.as_deref(), Some("f0"));
         assert_eq!(refusal.0.errors.len(), FIELD_ERRORS_MAX);

@@ -58,6 +58,12 @@ pub enum Error {
     },
 }
 
+/// An error and its causes in one line, for a log.
+pub(crate) fn with_causes(error: &dyn StdError) -> String {
+    let causes = std::iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// What the calls answer.
 pub type Result<T> = std::result::Result<T, Error>;
 

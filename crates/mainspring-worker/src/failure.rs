@@ -13,25 +13,36 @@ use crate::error::BoxError;
 ///
 /// ```
 /// use std::time::Duration;
-/// use mainspring_worker::Failure;
+/// use mainspring_worker::{Failure, RetryWish};
 ///
 /// let later = Failure::new("the mail server is busy").retry_after(Duration::from_secs(60));
 /// let never = Failure::new("there is no such address").kind("NoSuchAddress").never_retry();
-/// assert!(never.retries_never());
+/// assert_eq!(never.wish(), RetryWish::Never);
 /// assert_eq!(later.to_string(), "the mail server is busy");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub(crate) error: ErrorView,
-    pub(crate) retry_after: Option<Duration>,
-    pub(crate) never_retry: bool,
+    pub(crate) wish: RetryWish,
+}
+
+/// What a failed attempt asks for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RetryWish {
+    /// What the job's policy says.
+    #[default]
+    AsPolicy,
+    /// Another attempt after this long.
+    After(Duration),
+    /// No other attempt: bury the job at once.
+    Never,
 }
 
 impl Failure {
     /// A failure with this message, tried again as the job's policy says.
     pub fn new(message: impl Into<String>) -> Failure {
         let error = ErrorView { message: message.into(), kind: None, detail: None };
-        Failure { error, retry_after: None, never_retry: false }
+        Failure { error, wish: RetryWish::AsPolicy }
     }
 
     /// What sort of error it is, such as `Timeout`.
@@ -48,17 +59,17 @@ impl Failure {
         self
     }
 
-    /// Try again after this long, instead of what the job's policy says.
+    /// Try again after this long, instead of what the job's policy says. The last wish counts.
     #[must_use]
     pub fn retry_after(mut self, wait: Duration) -> Failure {
-        self.retry_after = Some(wait);
+        self.wish = RetryWish::After(wait);
         self
     }
 
-    /// Another attempt would fail as well: bury the job at once.
+    /// Another attempt would fail as well: bury the job at once. The last wish counts.
     #[must_use]
     pub fn never_retry(mut self) -> Failure {
-        self.never_retry = true;
+        self.wish = RetryWish::Never;
         self
     }
 
@@ -67,14 +78,14 @@ impl Failure {
         &self.error
     }
 
-    /// The wait that was asked for.
-    pub fn asked_wait(&self) -> Option<Duration> {
-        self.retry_after
+    /// What it asks for next.
+    pub fn wish(&self) -> RetryWish {
+        self.wish
     }
 
     /// Whether the job is to be buried at once.
     pub fn retries_never(&self) -> bool {
-        self.never_retry
+        self.wish == RetryWish::Never
     }
 
     /// Any error. A [`Failure`] in it, or among its causes, keeps what it asks for; the causes become the detail.
@@ -125,14 +136,13 @@ mod tests {
 
     #[test]
     fn a_failure_keeps_what_it_asks_for_however_deep_it_is() {
-        let asked = Failure::new("quota used up").retry_after(Duration::from_secs(9)).never_retry().kind("Quota");
+        let asked = Failure::new("quota used up").never_retry().retry_after(Duration::from_secs(9)).kind("Quota");
         assert_eq!(Failure::from_error(Box::new(asked.clone())), asked);
 
         let wrapped = Wrapped("could not send", Box::new(Wrapped("inner", Box::new(asked))));
         let failure = Failure::from_error(Box::new(wrapped));
         assert_eq!(failure.to_string(), "could not send");
-        assert_eq!(failure.asked_wait(), Some(Duration::from_secs(9)));
-        assert!(failure.retries_never());
+        assert_eq!(failure.wish(), RetryWish::After(Duration::from_secs(9)));
         assert_eq!(failure.error().kind.as_deref(), Some("Quota"));
         assert_eq!(failure.error().detail.as_deref(), Some("caused by: inner\ncaused by: quota used up"));
     }

@@ -27,7 +27,7 @@ pub mod testing;
 pub use client::{Client, Events};
 pub use context::Context;
 pub use error::{BoxError, Error, Result};
-pub use failure::Failure;
+pub use failure::{Failure, RetryWish};
 pub use outcome::{IntoDone, IntoOutcome, Outcome};
 pub use stop::StopReason;
 pub use worker::{Worker, WorkerHandle, shutdown_signal};

@@ -6,7 +6,7 @@ use mainspring_wire::{Holding, Outcome as Said, RawValue, Settlement, Span};
 use serde::Serialize;
 
 use crate::error::BoxError;
-use crate::failure::Failure;
+use crate::failure::{Failure, RetryWish};
 
 /// How an attempt ended.
 ///
@@ -56,8 +56,11 @@ impl Outcome {
             Outcome::Done(result) => Settlement { result, ..settlement(Said::Success) },
             Outcome::Fail(failure) => Settlement {
                 error: Some(failure.error),
-                retry_after: failure.retry_after.map(Span::from),
-                never_retry: failure.never_retry,
+                retry_after: match failure.wish {
+                    RetryWish::After(wait) => Some(Span::from(wait)),
+                    RetryWish::AsPolicy | RetryWish::Never => None,
+                },
+                never_retry: failure.wish == RetryWish::Never,
                 ..settlement(Said::Failure)
             },
             Outcome::Snooze(wait) => Settlement { snooze_for: Some(Span::from(wait)), ..settlement(Said::Snooze) },
@@ -128,11 +131,14 @@ mod tests {
         assert_eq!(told(Result::<(), _>::Err("boom")), r#"{"outcome":"failure","error":{"message":"boom"}}"#);
         assert_eq!(told(Outcome::Snooze(Duration::from_secs(5))), r#"{"outcome":"snooze","snooze_for":"5s"}"#);
         assert_eq!(told(Answer::Ok(Outcome::Release)), r#"{"outcome":"release"}"#);
-        let failure = Failure::new("no").kind("Quota").retry_after(Duration::from_millis(1500)).never_retry();
+        let failure = Failure::new("no").kind("Quota").retry_after(Duration::from_millis(1500));
         assert_eq!(
             told(Answer::<()>::Err(failure)),
-            r#"{"outcome":"failure","error":{"message":"no","type":"Quota"},"retry_after":"1500ms","never_retry":true}"#,
+            r#"{"outcome":"failure","error":{"message":"no","type":"Quota"},"retry_after":"1500ms"}"#,
         );
+        let never = Failure::new("no").retry_after(Duration::from_secs(1)).never_retry();
+        let expected = r#"{"outcome":"failure","error":{"message":"no"},"never_retry":true}"#;
+        assert_eq!(told(Answer::<()>::Err(never)), expected, "the server refuses both wishes at once");
     }
 
     #[test]

@@ -69,7 +69,8 @@ impl Cli {
         let format = self.output;
         match self.command {
             Command::Serve(args) => {
-                let config = Config::load(args.config.as_deref(), &args.flags).map_err(|error| Usage(format!("{error:#}")))?;
+                let config =
+                    Config::load(args.config.as_deref(), &args.flags).map_err(|error| Usage(format!("{error:#}")))?;
                 threads(None)?.block_on(serve::serve(config))
             }
             Command::Bench(args) => threads(Some(args.threads()))?.block_on(args.run(server, format)),

@@ -77,7 +77,8 @@ fn keys(config: &Value) -> BTreeSet<String> {
 #[test]
 fn the_documented_file_names_every_key_with_its_default() {
     let page = include_str!("../../../docs/config.md");
-    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("there is an example");
+    let example =
+        page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("there is an example");
     let config = load(example, &Flags::default()).expect("the example is read");
     assert_eq!(config, Config::default(), "the example shows the defaults");
     let documented: Value = Figment::from(Toml::string(example)).extract().expect("the example is TOML");

@@ -66,7 +66,7 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     match error.downcast_ref::<ClientError>() {
         Some(ClientError::Address(_)) => USAGE,
-        Some(error) if error.is_not_found() => NOT_FOUND,
+        Some(error) if error.problem().is_some_and(|problem| problem.status == 404) => NOT_FOUND,
         Some(ClientError::Unreachable { .. } | ClientError::Busy { .. } | ClientError::Protocol { .. }) => UNREACHABLE,
         _ => REFUSED,
     }
@@ -91,7 +91,8 @@ mod tests {
     use super::*;
 
     fn problem(kind: &str) -> Box<Problem> {
-        Box::new(Problem { kind: kind.into(), ..Problem::default() })
+        let status = if [problem::NOT_FOUND, problem::UNKNOWN_WORKER].contains(&kind) { 404 } else { 0 };
+        Box::new(Problem { kind: kind.into(), status, ..Problem::default() })
     }
 
     #[test]
@@ -103,6 +104,7 @@ mod tests {
         check(ClientError::Address("a".into()).into(), 2);
         check(ClientError::Refused(problem(problem::CONFLICT)).into(), 1);
         check(ClientError::Refused(problem(problem::NOT_FOUND)).into(), 4);
+        check(ClientError::Refused(problem(problem::UNKNOWN_WORKER)).into(), 4);
         check(ClientError::Broken(problem(problem::INTERNAL)).into(), 1);
         check(ClientError::Busy { retry_after: None, problem: problem(problem::UNAVAILABLE) }.into(), 3);
         let unreachable = ClientError::Unreachable { call: "GET".into(), source: "refused".into() };

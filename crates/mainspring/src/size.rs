@@ -99,7 +99,10 @@ mod tests {
     fn a_bad_size_says_what_was_expected() {
         for text in ["", "GiB", "-1", "1.5GiB", "64gib", "1XB", "99999999999TiB"] {
             let error = text.parse::<Size>().expect_err("is no size");
-            assert_eq!(error, format!("{text:?} is not a size: {}", "expected a size such as 64GiB, 500MB or a number of bytes"));
+            assert_eq!(
+                error,
+                format!("{text:?} is not a size: {}", "expected a size such as 64GiB, 500MB or a number of bytes")
+            );
         }
     }
 

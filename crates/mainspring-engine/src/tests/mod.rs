@@ -6,6 +6,7 @@ mod claim;
 mod command;
 mod ownership;
 mod settle;
+mod storm;
 mod sweep;
 mod trigger;
 mod worker;

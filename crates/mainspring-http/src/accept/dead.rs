@@ -30,7 +30,10 @@ pub(crate) fn pick(
     }
     let mut found = Findings::default();
     if !by_filter && max.is_none() {
-        found.add(FieldError::invalid("ids", "say which: give ids, a filter (queue, type, tag), or max for any of them"));
+        found.add(FieldError::invalid(
+            "ids",
+            "say which: give ids, a filter (queue, type, tag), or max for any of them",
+        ));
     }
     if let Some(max) = max.filter(|max| !(1..=DEAD_STEP_JOBS_MAX).contains(max)) {
         let error = FieldError::invalid("max", format!("{max} is not from 1 to {DEAD_STEP_JOBS_MAX}"));

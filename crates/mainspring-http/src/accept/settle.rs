@@ -20,7 +20,8 @@ pub(crate) fn settlement(said: wire::Settlement, tenant: &TenantName) -> Result<
         wire::Outcome::Success => Outcome::Succeeded { result: result(said.result)? },
         wire::Outcome::Failure => {
             let Some(error) = said.error else {
-                let message = "must be given with outcome `failure`, such as {\"message\": \"the mail server said no\"}";
+                let message =
+                    "must be given with outcome `failure`, such as {\"message\": \"the mail server said no\"}";
                 return Err(FieldError::invalid("error", message));
             };
             failure(error, said.retry_after, said.never_retry)?

@@ -92,7 +92,7 @@ pub(crate) fn submit(mut job: NewJob, asking: &Asking, names: &mut Names) -> Res
     let data = data.unwrap_or_else(|| Ok(Json::null())).map_err(|error| found.add(error));
     let priority = found.keep(priority("priority", job.priority));
     let times = times(&job, asking.now, &mut found);
-    let retry = found_retry(&mut job, &mut found);
+    let retry = job.retry.take().map(|policy| retry::policy(policy, &mut found)).unwrap_or_default();
     let max_attempts = found.keep(attempts(job.max_attempts));
     let max_crashes = found.keep(crashes(job.max_crashes));
     let timeout = found.keep(timeout(&job));
@@ -116,13 +116,6 @@ pub(crate) fn submit(mut job: NewJob, asking: &Asking, names: &mut Names) -> Res
         tags,
         idempotency,
     })
-}
-
-fn found_retry(job: &mut NewJob, found: &mut Findings) -> mainspring_core::retry::RetryPolicy {
-    match job.retry.take() {
-        None => mainspring_core::retry::RetryPolicy::default(),
-        Some(policy) => retry::policy(policy, found),
-    }
 }
 
 pub(super) fn priority(field: &'static str, value: Option<i32>) -> Result<Priority, FieldError> {
@@ -165,7 +158,8 @@ fn timeout(job: &NewJob) -> Result<Option<Duration>, FieldError> {
 
 fn tags(words: &[String], found: &mut Findings) -> Vec<Tag> {
     if words.len() > limits::TAGS_MAX {
-        found.add(FieldError { kind: mainspring_wire::problem::INVALID_FIELD, ..FieldError::too_many("tags", words.len(), "tags_max", limits::TAGS_MAX) });
+        let message = format!("has {} items, and tags_max is {}", words.len(), limits::TAGS_MAX);
+        found.add(FieldError::invalid("tags", message).limited("tags_max", limits::TAGS_MAX as u64));
         return Vec::new();
     }
     let mut tags = Vec::with_capacity(words.len());
@@ -217,7 +211,10 @@ fn times(job: &NewJob, now: Time, found: &mut Findings) -> Times {
         When::In(delay) => now.after(delay),
     };
     if expires_at.is_some_and(|at| at <= first_at) {
-        found.add(FieldError::invalid("expires_at", "is not after the job's run time: it would expire before it could start"));
+        found.add(FieldError::invalid(
+            "expires_at",
+            "is not after the job's run time: it would expire before it could start",
+        ));
     }
     // A deadline that has passed already is late, not wrong; one before the run time cannot be met by anybody.
     if deadline.is_some_and(|at| first_at > now && at < first_at) {

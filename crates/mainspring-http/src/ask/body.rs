@@ -101,7 +101,9 @@ mod tests {
 
     #[test]
     fn json_is_known_by_its_media_type() {
-        for good in ["application/json", "application/json; charset=utf-8", "Application/JSON", "application/merge-patch+json"] {
+        for good in
+            ["application/json", "application/json; charset=utf-8", "Application/JSON", "application/merge-patch+json"]
+        {
             assert!(is_json(good), "{good}");
         }
         for bad in ["text/plain", "application/x-www-form-urlencoded", "", "json", "application/jsonx"] {

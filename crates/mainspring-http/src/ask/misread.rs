@@ -3,15 +3,15 @@
 
 use http::StatusCode;
 use mainspring_wire::problem;
-use serde::de::DeserializeOwned;
-use serde_json::error::Category;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::problem::Refusal;
 
 /// What is wrong with a text that did not parse as a `T`.
 pub(crate) fn explain<T: DeserializeOwned>(text: &str, error: &serde_json::Error) -> Refusal {
-    if error.classify() != Category::Data {
-        let detail = format!("the body is not JSON: {error}");
+    // A wrong field before the place where the text breaks must not hide that it breaks.
+    if let Err(broken) = serde_json::from_str::<IgnoredAny>(text) {
+        let detail = format!("the body is not JSON: {broken}");
         return Refusal::new(problem::INVALID_BODY, StatusCode::BAD_REQUEST, detail);
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -27,7 +27,8 @@ fn wrong_shape(path: &str, message: &str) -> Refusal {
     let path = if path == "." { "" } else { path };
     let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
     if let Some(name) = named(message, "unknown field `") {
-        let detail = message.replacen(", expected", "; allowed here:", 1).replace("allowed here: one of", "allowed here:");
+        let detail =
+            message.replacen(", expected", "; allowed here:", 1).replace("allowed here: one of", "allowed here:");
         return Refusal::new(problem::UNKNOWN_FIELD, unprocessable, detail).at(join(path, name));
     }
     if let Some(name) = named(message, "missing field `") {
@@ -99,6 +100,7 @@ mod tests {
         check::<NewJob>(r#"{"type":"a""#, 400, None, "EOF");
         check::<NewJob>(r#"{"type":"a"} x"#, 400, None, "trailing characters");
         check::<NewJob>("nonsense", 400, None, "line 1 column 2");
+        check::<NewJob>(r#"{"unknown":1,"type" 1}"#, 400, None, "line 1 column 21");
     }
 
     #[test]
@@ -111,9 +113,19 @@ mod tests {
         check::<NewJob>(r#"{"type":"a","priority":"x"}"#, 422, Some("priority"), "expected a whole number");
         check::<NewJob>(r#"{"type":"a","tags":{}}"#, 422, Some("tags"), "expected a list");
         check::<NewJob>(r#"{"type":"a","tags":["b",1]}"#, 422, Some("tags[1]"), "expected a string");
-        check::<NewJob>(r#"{"type":"a","retry":{"base":"soon"}}"#, 422, Some("retry.base"), "\"soon\" is not a duration");
+        check::<NewJob>(
+            r#"{"type":"a","retry":{"base":"soon"}}"#,
+            422,
+            Some("retry.base"),
+            "\"soon\" is not a duration",
+        );
         check::<NewJob>(r#"{"type":"a","retry":{"strategy":"x"}}"#, 422, Some("retry.strategy"), "`fixed`, `linear`");
-        check::<Batch>(r#"{"jobs":[{"type":"a"},{"type":"b","data":{"x":1},"priority":1.5}]}"#, 422, Some("jobs[1].priority"), "expected");
+        check::<Batch>(
+            r#"{"jobs":[{"type":"a"},{"type":"b","data":{"x":1},"priority":1.5}]}"#,
+            422,
+            Some("jobs[1].priority"),
+            "expected",
+        );
         check::<Batch>(r#"{"jobs":[{"queue":"b"}]}"#, 422, Some("jobs[0].type"), "must be given");
         check::<Fail>(r#"{"fence":1,"error":{}}"#, 422, Some("error.message"), "must be given");
         check::<SettleRequest>(
@@ -127,7 +139,12 @@ mod tests {
     #[test]
     fn what_is_not_known_is_named_with_what_is() {
         check::<NewJob>(r#"{"type":"a","prority":1}"#, 422, Some("prority"), "allowed here: `type`, `queue`");
-        check::<Batch>(r#"{"jobs":[{"type":"a"},{"type":"a","prority":1}]}"#, 422, Some("jobs[1].prority"), "unknown field `prority`");
+        check::<Batch>(
+            r#"{"jobs":[{"type":"a"},{"type":"a","prority":1}]}"#,
+            422,
+            Some("jobs[1].prority"),
+            "unknown field `prority`",
+        );
         check::<NewJob>(r#"{"type":"a","retry":{"bse":1}}"#, 422, Some("retry.bse"), "`base`");
     }
 }

@@ -3,6 +3,7 @@
 
 mod body;
 mod field;
+mod key;
 mod misread;
 mod path;
 mod query;
@@ -10,6 +11,7 @@ mod tenant;
 
 pub(crate) use body::{MaybeSaid, Said};
 pub(crate) use field::FieldError;
+pub(crate) use key::HeaderKey;
 pub(crate) use path::{JobPath, QueuePath, WorkerPath};
 pub(crate) use query::Pairs;
 pub(crate) use tenant::Tenant;

@@ -8,7 +8,6 @@ use mainspring_core::name::QueueName;
 use mainspring_wire::problem;
 use uuid::Uuid;
 
-use crate::ask::FieldError;
 use crate::door::Door;
 use crate::problem::Refusal;
 
@@ -44,7 +43,9 @@ impl FromRequestParts<Door> for QueuePath {
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<QueuePath, Refusal> {
         let text = segment(parts, door).await?;
-        let name = QueueName::parse(&text).map_err(|error| FieldError::invalid("name", error.to_string()))?;
+        let name = QueueName::parse(&text).map_err(|error| {
+            Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, error.to_string()).at("name")
+        })?;
         Ok(QueuePath(name))
     }
 }
@@ -59,7 +60,9 @@ async fn segment(parts: &mut Parts, door: &Door) -> Result<String, Refusal> {
 
 fn uuid(text: &str, noun: &str) -> Result<Uuid, Refusal> {
     Uuid::try_parse(text).map_err(|error| {
-        let detail = format!("{text:?} is not the id of a {noun}: ids are UUIDs such as 01980000-0000-7000-8000-000000000001 ({error})");
+        let detail = format!(
+            "{text:?} is not the id of a {noun}: ids are UUIDs such as 01980000-0000-7000-8000-000000000001 ({error})"
+        );
         Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, detail).at("id")
     })
 }

@@ -28,7 +28,11 @@ pub(crate) fn table() -> OpenApiRouter<Door> {
     post, path = "/v1/claims", tag = "work", request_body = ClaimRequest,
     responses((status = 200, description = "The jobs it holds from now on, best first", body = ClaimAnswer), Refused)
 )]
-pub(crate) async fn claim_jobs(State(door): State<Door>, Tenant(tenant): Tenant, Said(said): Said<ClaimRequest>) -> Answer {
+pub(crate) async fn claim_jobs(
+    State(door): State<Door>,
+    Tenant(tenant): Tenant,
+    Said(said): Said<ClaimRequest>,
+) -> Answer {
     let ask = claim(said, tenant, door.engine.settings().claim_wait_max)?;
     let wait = ask.wait;
     match door.engine.claim(ask).await? {

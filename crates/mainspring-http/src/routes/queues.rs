@@ -70,7 +70,11 @@ pub(crate) async fn patch_queue(
     post, path = "/v1/queues/{name}/pause", tag = "queues", params(("name" = String, Path)),
     responses((status = 200, description = "It is paused", body = QueueView), Refused)
 )]
-pub(crate) async fn pause_queue(State(door): State<Door>, Tenant(tenant): Tenant, QueuePath(name): QueuePath) -> Answer {
+pub(crate) async fn pause_queue(
+    State(door): State<Door>,
+    Tenant(tenant): Tenant,
+    QueuePath(name): QueuePath,
+) -> Answer {
     command(&door, tenant, name, vec![QueueCommand::Pause]).await
 }
 
@@ -79,7 +83,11 @@ pub(crate) async fn pause_queue(State(door): State<Door>, Tenant(tenant): Tenant
     post, path = "/v1/queues/{name}/resume", tag = "queues", params(("name" = String, Path)),
     responses((status = 200, description = "It goes on", body = QueueView), Refused)
 )]
-pub(crate) async fn resume_queue(State(door): State<Door>, Tenant(tenant): Tenant, QueuePath(name): QueuePath) -> Answer {
+pub(crate) async fn resume_queue(
+    State(door): State<Door>,
+    Tenant(tenant): Tenant,
+    QueuePath(name): QueuePath,
+) -> Answer {
     command(&door, tenant, name, vec![QueueCommand::Resume]).await
 }
 

@@ -5,7 +5,9 @@ use axum::response::IntoResponse;
 use http::StatusCode;
 use mainspring_core::id::LeaseId;
 use mainspring_core::store::{Command, Commanded, Pulse};
-use mainspring_wire::{Heartbeat, HeartbeatAnswer, Holding, OrderRequest, Register, Registered, Span, WorkerView, Workers};
+use mainspring_wire::{
+    Heartbeat, HeartbeatAnswer, Holding, OrderRequest, Register, Registered, Span, WorkerView, Workers,
+};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -54,7 +56,9 @@ pub(crate) async fn register_worker(
 pub(crate) async fn list_workers(State(door): State<Door>, Tenant(tenant): Tenant, pairs: Pairs) -> Answer {
     pairs.done()?;
     let workers = door.engine.store().workers().await?;
-    let mine = workers.iter().filter(|worker| worker.tenant == tenant);
+    // One that left or went silent is there until the next sweep takes its jobs back.
+    let now = door.engine.now();
+    let mine = workers.iter().filter(|worker| worker.tenant == tenant && worker.expires_at > now);
     let workers: Vec<WorkerView> = mine.map(show::worker).collect();
     Ok(show::answer(StatusCode::OK, &Workers { workers }))
 }
@@ -73,7 +77,8 @@ pub(crate) async fn heartbeat_worker(
 ) -> Answer {
     let counted = said.held.filter(|_| said.holding.is_none());
     let holding = holding(said.holding)?;
-    let Pulse::Alive { order: told, held, cancel, lost, .. } = door.engine.heartbeat(tenant, worker, holding).await? else {
+    let Pulse::Alive { order: told, held, cancel, lost, .. } = door.engine.heartbeat(tenant, worker, holding).await?
+    else {
         return Err(Refusal::unknown_worker().at("id"));
     };
     let answer = HeartbeatAnswer {
@@ -90,7 +95,11 @@ pub(crate) async fn heartbeat_worker(
     delete, path = "/v1/workers/{id}", tag = "work", params(("id" = Uuid, Path)),
     responses((status = 204, description = "It is gone"), Refused)
 )]
-pub(crate) async fn leave_worker(State(door): State<Door>, Tenant(tenant): Tenant, WorkerPath(worker): WorkerPath) -> Answer {
+pub(crate) async fn leave_worker(
+    State(door): State<Door>,
+    Tenant(tenant): Tenant,
+    WorkerPath(worker): WorkerPath,
+) -> Answer {
     match door.engine.leave(tenant, worker).await? {
         Pulse::Alive { .. } => Ok(StatusCode::NO_CONTENT.into_response()),
         Pulse::Unknown => Err(Refusal::unknown_worker().at("id")),

@@ -35,9 +35,7 @@ fn reason(reason: &Reason) -> Said {
             let text = format!("worker {} holds it, until {until} if it is not heard from", worker.0);
             Said { until: Some(until), worker_id: Some(worker.0), ..Said::new(Said::HELD_BY, text) }
         }
-        Reason::CancelAsked => {
-            Said::new(Said::CANCEL_REQUESTED, "its worker is told to stop with its next heartbeat")
-        }
+        Reason::CancelAsked => Said::new(Said::CANCEL_REQUESTED, "its worker is told to stop with its next heartbeat"),
         Reason::AttemptsUsedUp { attempts, max } => {
             Said::new(Said::ATTEMPTS_USED_UP, format!("it failed {attempts} times, and max_attempts is {max}"))
         }

@@ -16,7 +16,8 @@ pub(crate) use job::{failure, job};
 pub(crate) use queue::queue;
 pub(crate) use worker::worker;
 
-use axum::response::{IntoResponse, Response};
+use axum::body::Body;
+use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
@@ -28,7 +29,7 @@ pub(crate) fn answer(status: StatusCode, value: &impl Serialize) -> Response {
 /// An answer in JSON that is printed already.
 pub(crate) fn printed(status: StatusCode, json: Vec<u8>) -> Response {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
-    let mut response = json.into_response();
+    let mut response = Response::new(Body::from(json));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, JSON);
     response

@@ -42,17 +42,31 @@ async fn every_bad_value_of_a_settlement_is_named() {
     check(r#""job_id":"NOBODY","outcome":"success""#, "fence", "must be given").await;
     check(r#""job_id":"NOBODY","fence":-1,"outcome":"success""#, "fence", "not negative").await;
     check(r#""job_id":"NOBODY","fence":1"#, "outcome", "must be given").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"done""#, "outcome", "`success`, `failure`, `snooze`, `release`").await;
+    check(r#""job_id":"NOBODY","fence":1,"outcome":"done""#, "outcome", "`success`, `failure`, `snooze`, `release`")
+        .await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"failure""#, "error", "must be given with outcome `failure`").await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"failure","error":"boom""#, "error", "expected an object").await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"failure","error":{}"#, "error.message", "must be given").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"snooze""#, "snooze_for", "must be given with outcome `snooze`").await;
+    check(r#""job_id":"NOBODY","fence":1,"outcome":"snooze""#, "snooze_for", "must be given with outcome `snooze`")
+        .await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"snooze","snooze_for":-1"#, "snooze_for", "is negative").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"success","snooze_for":"1s""#, "snooze_for", "only with `snooze`").await;
+    check(r#""job_id":"NOBODY","fence":1,"outcome":"success","snooze_for":"1s""#, "snooze_for", "only with `snooze`")
+        .await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"release","result":1"#, "result", "only with `success`").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"success","error":{"message":"m"}"#, "error", "only with `failure`").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"success","never_retry":true"#, "never_retry", "only with `failure`").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"snooze","snooze_for":1,"retry_after":1"#, "retry_after", "only with").await;
+    check(r#""job_id":"NOBODY","fence":1,"outcome":"success","error":{"message":"m"}"#, "error", "only with `failure`")
+        .await;
+    check(
+        r#""job_id":"NOBODY","fence":1,"outcome":"success","never_retry":true"#,
+        "never_retry",
+        "only with `failure`",
+    )
+    .await;
+    check(
+        r#""job_id":"NOBODY","fence":1,"outcome":"snooze","snooze_for":1,"retry_after":1"#,
+        "retry_after",
+        "only with",
+    )
+    .await;
     check(
         r#""job_id":"NOBODY","fence":1,"outcome":"failure","error":{"message":"m"},"retry_after":1,"never_retry":true"#,
         "retry_after",
@@ -68,7 +82,8 @@ async fn every_bad_value_of_a_settlement_is_named() {
 #[tokio::test]
 async fn every_bad_value_of_a_registration_and_a_heartbeat_is_named() {
     let house = House::open().await;
-    let check = async |path: &str, body: &str, field: &str, words: &str| check(&house, path, body, 422, field, words).await;
+    let check =
+        async |path: &str, body: &str, field: &str, words: &str| check(&house, path, body, 422, field, words).await;
     let long = "x".repeat(256);
     for field in ["name", "host", "version"] {
         check("/v1/workers", &format!(r#"{{"{field}":"{long}"}}"#), field, "worker_text_bytes_max is 255").await;
@@ -106,9 +121,11 @@ async fn every_bad_value_of_the_single_job_calls_is_named() {
     check("start", r#"{"fence":"1"}"#, "fence", "not negative").await;
     check("start", r#"{"fence":1,"x":1}"#, "x", "unknown field `x`").await;
     check("checkpoint", r#"{"fence":1}"#, "data", "nothing to save").await;
-    check("checkpoint", r#"{"fence":1,"progress":{"percent":101}}"#, "progress.percent", "101 is not from 0 to 100").await;
-    check("checkpoint", r#"{"fence":1,"progress":{"percent":-1}}"#, "progress.percent", "-1 is not from 0 to 100").await;
-    check("checkpoint", r#"{"fence":1,"progress":{"pct":1}}"#, "progress.pct", "`percent`, `note`").await;
+    check("checkpoint", r#"{"fence":1,"progress":{"percent":101}}"#, "progress.percent", "101 is not from 0 to 100")
+        .await;
+    check("checkpoint", r#"{"fence":1,"progress":{"percent":-1}}"#, "progress.percent", "-1 is not from 0 to 100")
+        .await;
+    check("checkpoint", r#"{"fence":1,"progress":{"pct":1}}"#, "progress.pct", "`percent` or `note`").await;
     let note = format!(r#"{{"fence":1,"progress":{{"note":"{}"}}}}"#, "x".repeat(1025));
     check("checkpoint", &note, "progress.note", "note_bytes_max is 1024").await;
     let data = format!(r#"{{"fence":1,"data":"{}"}}"#, "x".repeat(64 * 1024));

@@ -44,7 +44,11 @@ const BAD_VALUES: &[(&str, &str, &str)] = &[
     ("retry.strategy", r#""type":"a","retry":{"strategy":"random"}"#, "unknown variant `random`"),
     ("retry.base", r#""type":"a","retry":{"base":-1}"#, "is negative"),
     ("retry.base", r#""type":"a","retry":{"base":"2h","cap":"1h"}"#, "2h is longer than the cap, 1h"),
-    ("retry.base", r#""type":"a","retry":{"strategy":"list","delays":["1s"],"base":"1s"}"#, "its waits are in `delays`"),
+    (
+        "retry.base",
+        r#""type":"a","retry":{"strategy":"list","delays":["1s"],"base":"1s"}"#,
+        "its waits are in `delays`",
+    ),
     ("retry.cap", r#""type":"a","retry":{"cap":"x"}"#, "is not a duration"),
     ("retry.factor", r#""type":"a","retry":{"factor":0.5}"#, "0.5 is not from 1 to 100"),
     ("retry.factor", r#""type":"a","retry":{"factor":101}"#, "101 is not from 1 to 100"),
@@ -68,7 +72,7 @@ const BAD_VALUES: &[(&str, &str, &str)] = &[
     ("tags[1]", r#""type":"a","tags":["x",""]"#, "a tag must not be empty"),
     ("tags[0]", r#""type":"a","tags":["a\tb"]"#, "must not contain '\\t'"),
     ("tags[0]", r#""type":"a","tags":[1]"#, "expected a string"),
-    ("idempotency_key", r#""type":"a","idempotency_key":"""#, "an idempotency key must not be empty"),
+    ("idempotency_key", r#""type":"a","idempotency_key":"""#, "idempotency key must not be empty"),
     ("idempotency_key", r#""type":"a","idempotency_key":"a\u0000""#, "must not contain"),
     ("idempotency_key", r#""type":"a","idempotency_key":7"#, "expected a string"),
     ("idempotency_retention", r#""type":"a","idempotency_retention":"1d""#, "without an idempotency_key"),
@@ -157,7 +161,11 @@ async fn several_wrong_fields_are_all_named_at_once() {
     let house = House::open().await;
     let body = r#"{"type":"","priority":5000,"max_attempts":0,"timeout":"1ms","tags":[""]}"#;
     let problem = house.post("/v1/jobs", body).await.refused(422, Some("type"), "must not be empty");
-    let fields: Vec<&str> =
-        problem["errors"].as_array().expect("a list").iter().map(|error| error["field"].as_str().expect("a name")).collect();
+    let fields: Vec<&str> = problem["errors"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|error| error["field"].as_str().expect("a name"))
+        .collect();
     assert_eq!(fields, ["type", "priority", "max_attempts", "timeout", "tags[0]"]);
 }

@@ -42,7 +42,7 @@ async fn an_id_that_is_no_uuid_is_said_to_be_none() {
     }
     house.post("/v1/workers/x/heartbeat", "{}").await.refused(400, Some("id"), "is not the id of a worker");
     house.get("/v1/jobs/%FF").await.refused(400, None, "the path cannot be read");
-    house.get("/v1/queues/a%20b").await.refused(422, Some("name"), "must not contain ' '");
+    house.get("/v1/queues/a%20b").await.refused(400, Some("name"), "must not contain ' '");
 }
 
 #[tokio::test]
@@ -68,7 +68,11 @@ async fn what_is_not_there_is_not_found() {
     let register_again = "Register again with POST /v1/workers";
     house.post(&format!("/v1/workers/{NOBODY}/heartbeat"), "{}").await.refused(404, Some("id"), register_again);
     house.call("DELETE", &format!("/v1/workers/{NOBODY}"), "").await.refused(404, Some("id"), register_again);
-    house.post(&format!("/v1/workers/{NOBODY}/order"), r#"{"order":"quiet"}"#).await.refused(404, Some("id"), register_again);
+    house.post(&format!("/v1/workers/{NOBODY}/order"), r#"{"order":"quiet"}"#).await.refused(
+        404,
+        Some("id"),
+        register_again,
+    );
     let claim = format!(r#"{{"worker_id":"{NOBODY}","queues":["a"],"wait":"30s"}}"#);
     let problem = house.post("/v1/claims", &claim).await.refused(404, Some("worker_id"), register_again);
     assert_eq!(problem["type"], "/problems/unknown-worker");
@@ -79,7 +83,11 @@ async fn a_body_that_is_no_json_says_where_it_breaks() {
     let house = House::open().await;
     for path in ["/v1/jobs", "/v1/jobs/batch", "/v1/claims", "/v1/settlements", "/v1/workers", "/v1/dead/replay"] {
         house.post(path, "{\n\"type\": nope}").await.refused(400, None, "line 2 column");
-        house.call("POST", path, b"{\"type\":\"\xff\"}".to_vec()).await.refused(400, None, "the byte at 9 begins no character");
+        house.call("POST", path, b"{\"type\":\"\xff\"}".to_vec()).await.refused(
+            400,
+            None,
+            "the byte at 9 begins no character",
+        );
         house.post(path, "7").await.refused(422, None, "expected an object");
     }
     house.post("/v1/jobs", "").await.refused(400, None, "the body is empty");

@@ -53,7 +53,7 @@ impl House {
     }
 
     pub async fn post(&self, path: &str, body: &str) -> Reply {
-        self.call("POST", path, body).await
+        self.call("POST", path, body.to_owned()).await
     }
 
     pub async fn call(&self, method: &str, path: &str, body: impl Into<Body>) -> Reply {

@@ -8,6 +8,7 @@ use mainspring_core::lifecycle::State;
 use mainspring_core::name::TenantName;
 use mainspring_core::rank::Aging;
 use mainspring_core::store::*;
+use mainspring_core::time::Time;
 
 use super::stage::*;
 
@@ -85,9 +86,16 @@ pub async fn order_is_fair_over_all_asked_queues_together(stage: Stage) {
 
 pub async fn order_is_fair_each_queue_ages_at_its_own_rate(stage: Stage) {
     stage.command_queue(at(0), "quick", QueueCommand::SetAging(Aging::from_point_ms(1))).await;
-    let with = |number, name, points, ms| Job { queue: queue(name), priority: priority(points), run_at: at(ms), ..job(number) };
+    let with = |number, name, points, ms| Job {
+        queue: queue(name),
+        priority: priority(points),
+        run_at: at(ms),
+        ..job(number)
+    };
     // 100 points are 100 ms in "quick" and 1,000 s in "mail".
-    stage.accept(at(5000), vec![with(1, "quick", 100, 5000), with(2, "mail", 100, 5000), with(3, "quick", 0, 4800)]).await;
+    stage
+        .accept(at(5000), vec![with(1, "quick", 100, 5000), with(2, "mail", 100, 5000), with(3, "quick", 0, 4800)])
+        .await;
     stage.register(at(5000), 1).await;
     let answer = stage.claim_from(at(5000), 1, &["quick", "mail"], 10).await;
     assert_eq!(ids(&answer), [2, 3, 1].map(id));
@@ -207,7 +215,7 @@ pub async fn an_unknown_queue_gives_nothing_and_is_not_made(stage: Stage) {
 
 impl Stage {
     /// The order in which `mail` hands out all it has.
-    async fn order(&self, now: mainspring_core::time::Time) -> Vec<JobId> {
+    async fn order(&self, now: Time) -> Vec<JobId> {
         self.register(now, 1).await;
         self.claim(now, 1, 100).await.into_iter().map(|claimed| claimed.job.id).collect()
     }

@@ -142,7 +142,9 @@ pub async fn counts_follow_every_job_through_its_life(stage: Stage) {
 
 pub async fn the_oldest_ready_job_of_a_queue_is_shown(stage: Stage) {
     let due = |number, ms| Job { run_at: at(ms), ..job(number) };
-    stage.accept(at(500), vec![Job { priority: priority(900), ..due(1, 300) }, due(2, 100), due(3, 200), due(4, 900)]).await;
+    stage
+        .accept(at(500), vec![Job { priority: priority(900), ..due(1, 300) }, due(2, 100), due(3, 200), due(4, 900)])
+        .await;
     assert_eq!(stage.queue("mail").await.oldest_ready_at, Some(at(100)));
     stage.command(at(500), id(2), JobCommand::Pause).await;
     let stage = stage.reopen().await;

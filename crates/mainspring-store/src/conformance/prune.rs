@@ -70,7 +70,10 @@ pub async fn limits_are_named_one_call_forgets_no_more_than_its_limit(stage: Sta
 
 pub async fn a_key_is_forgotten_after_its_time_and_not_before(stage: Stage) {
     let key = IdempotencyKey::parse("once").expect("printable");
-    let said = |number| Job { idempotency: Some(Idempotency { key: key.clone(), fingerprint: [0; 16], until: at(500) }), ..job(number) };
+    let said = |number| Job {
+        idempotency: Some(Idempotency { key: key.clone(), fingerprint: [0; 16], until: at(500) }),
+        ..job(number)
+    };
     stage.accept(at(0), vec![said(1)]).await;
     assert_eq!(stage.prune(at(499), Time::ZERO, Time::ZERO).await, Pruned::default());
     assert_eq!(stage.submit(at(499), vec![said(2)]).await, [Submitted::Duplicate { id: id(1) }]);

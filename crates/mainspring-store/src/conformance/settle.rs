@@ -1,7 +1,9 @@
 //! What a store promises when attempts end.
 
+use std::time::Duration;
+
 use mainspring_core::id::{Fence, LeaseId};
-use mainspring_core::job::{Ended, Execution, ExecutionOutcome, Failure, Tally};
+use mainspring_core::job::{Ended, Execution, ExecutionOutcome, Failure, Job, Tally};
 use mainspring_core::lifecycle::State;
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
@@ -163,14 +165,14 @@ pub async fn every_attempt_is_in_the_history_oldest_first(stage: Stage) {
 
 pub async fn order_is_fair_a_released_job_keeps_its_place(stage: Stage) {
     let lease = stage.running(job(1)).await.lease_id();
-    stage.accept(at(1), vec![mainspring_core::job::Job { run_at: at(1), ..job(2) }]).await;
+    stage.accept(at(1), vec![Job { run_at: at(1), ..job(2) }]).await;
     stage.end(at(5), lease, Verdict::Release).await;
     assert_eq!(stage.claim_one(at(6), 1).await.job.id, id(1));
 }
 
 pub async fn a_lease_past_its_timeout_counts_until_somebody_takes_it(stage: Stage) {
-    let timeout = Some(std::time::Duration::from_secs(1));
-    let lease = stage.running(mainspring_core::job::Job { timeout, ..job(1) }).await.lease_id();
+    let timeout = Some(Duration::from_secs(1));
+    let lease = stage.running(Job { timeout, ..job(1) }).await.lease_id();
     stage.end(at(3_600_000), lease, succeed()).await;
 }
 

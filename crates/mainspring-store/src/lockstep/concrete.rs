@@ -8,6 +8,7 @@ use mainspring_core::time::Time;
 use mainspring_core::verdict::{Cause, Verdict};
 
 use super::script::*;
+use super::words::*;
 
 pub fn job(new: &NewJob, now: Time) -> Job {
     Job {
@@ -68,17 +69,16 @@ pub fn report(which: Which, words: &Words, past: &Past) -> Report {
         Words::Started => ReportKind::Started,
         Words::Checkpoint { data, percent } => ReportKind::Checkpoint {
             data: data.map(number),
-            progress: percent.map(|percent| Progress {
-                percent: Some(f32::from(percent)),
-                note: Some(format!("at {percent}")),
-            }),
+            progress: percent
+                .map(|percent| Progress { percent: Some(f32::from(percent)), note: Some(format!("at {percent}")) }),
         },
     };
     Report { lease: which.lease(past), kind }
 }
 
 pub fn settlement(which: Which, end: &End, now: Time, past: &Past) -> Settlement {
-    let error = |of: u8| Failure { kind: Some("odd".into()).filter(|_| of % 2 == 1), ..Failure::new(format!("error {of}")) };
+    let error =
+        |of: u8| Failure { kind: Some("odd".into()).filter(|_| of % 2 == 1), ..Failure::new(format!("error {of}")) };
     let verdict = match *end {
         End::Succeed(result) => Verdict::Succeed { result: result.map(number) },
         End::Retry { at, cause: of, error: what } => {

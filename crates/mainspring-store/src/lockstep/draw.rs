@@ -7,8 +7,9 @@ use proptest::option::{of, weighted};
 use proptest::prelude::*;
 
 use super::script::*;
+use super::words::*;
 
-const CALLS_MAX: usize = 64;
+const PART_CALLS_MAX: usize = 24;
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -16,13 +17,17 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 pub fn scripts() -> impl Strategy<Value = Script> {
-    (weighted(0.8, Just(())), vec(call(), 1..CALLS_MAX)).prop_map(|(begun, mut calls)| {
-        // Without a worker from the beginning, half of all scripts never claim anything.
-        if begun.is_some() {
-            let what = Beating::Register { name: 0, lease: Span(HOUR) };
-            calls.insert(0, Call::Heartbeat(vec![Said { worker: W(0), tenant: T(0), what }]));
-        }
-        Script(calls)
+    // Three parts, so that few scripts are short and each can still shrink to nothing.
+    let part = || vec(call(), 0..PART_CALLS_MAX);
+    (weighted(0.8, beginning()), part(), part(), part())
+        .prop_map(|(begun, one, two, three)| Script([begun.unwrap_or_default(), one, two, three].concat()))
+}
+
+/// A worker and some jobs. Without them, half of all scripts would never claim anything.
+fn beginning() -> impl Strategy<Value = Vec<Call>> {
+    vec(new_job(), 2..5).prop_map(|jobs| {
+        let what = Beating::Register { name: 0, lease: Span(HOUR) };
+        vec![Call::Heartbeat(vec![Said { worker: W(0), tenant: T(0), what }]), Call::Submit(jobs)]
     })
 }
 
@@ -33,10 +38,10 @@ fn call() -> impl Strategy<Value = Call> {
         16 => vec(new_job(), 1..4).prop_map(Call::Submit),
         8 => promote(),
         16 => vec(ask(), 1..3).prop_map(Call::Claim),
-        14 => vec(said(), 1..3).prop_map(Call::Heartbeat),
+        10 => vec(said(), 1..3).prop_map(Call::Heartbeat),
         5 => vec((which(), words()), 1..3).prop_map(Call::Report),
         14 => vec((which(), end()), 1..4).prop_map(Call::Settle),
-        8 => (limit(), span(), any::<bool>())
+        10 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()))
             .prop_map(|(limit, hold, spare_silent)| Call::Reclaim { limit, hold, spare_silent }),
         14 => vec(wish(), 1..4).prop_map(Call::Command),
         2 => (offset(), offset(), limit()).prop_map(|(ended, dead, limit)| Call::Prune { ended, dead, limit }),
@@ -57,8 +62,9 @@ fn look() -> impl Strategy<Value = Call> {
 
 fn find() -> impl Strategy<Value = Call> {
     let statuses = vec(prop::sample::select(Status::ALL.as_slice()), 0..3);
-    (tenant(), statuses, of(queue()), weighted(0.3, word()), weighted(0.3, word()), limit())
-        .prop_map(|(tenant, statuses, queue, kind, tag, limit)| Call::Find { tenant, statuses, queue, kind, tag, limit })
+    (tenant(), statuses, of(queue()), weighted(0.3, word()), weighted(0.3, word()), limit()).prop_map(
+        |(tenant, statuses, queue, kind, tag, limit)| Call::Find { tenant, statuses, queue, kind, tag, limit },
+    )
 }
 
 fn promote() -> impl Strategy<Value = Call> {
@@ -69,7 +75,7 @@ fn promote() -> impl Strategy<Value = Call> {
 }
 
 fn new_job() -> impl Strategy<Value = NewJob> {
-    let run = prop_oneof![3 => Just(Span(0)), 3 => offset()];
+    let run = prop_oneof![5 => Just(Span(0)), 4 => offset()];
     let key = (0..2u8, 0..2u8, span()).prop_map(|(key, words, keep)| Key { key, words, keep });
     let when = (run, weighted(0.2, span()), weighted(0.15, offset()), weighted(0.4, span()));
     ((job(), tenant(), queue(), word()), priority(), when, weighted(0.3, word()), weighted(0.3, key)).prop_map(
@@ -90,16 +96,17 @@ fn new_job() -> impl Strategy<Value = NewJob> {
 }
 
 fn ask() -> impl Strategy<Value = Ask> {
-    (worker(), tenant(), vec((0..4u8).prop_map(Q), 1..5), prop_oneof![1..5usize, 0..2usize])
+    let queues = prop_oneof![2 => Just(vec![Q(0), Q(1), Q(2)]), 1 => vec((0..4u8).prop_map(Q), 1..4)];
+    (worker(), tenant(), queues, prop_oneof![2 => 1..4usize, 1 => 0..2usize])
         .prop_map(|(worker, tenant, queues, max)| Ask { worker, tenant, queues, max })
 }
 
 fn said() -> impl Strategy<Value = Said> {
-    let lease = prop_oneof![1 => Just(SECOND), 1 => Just(30 * SECOND), 3 => Just(HOUR)].prop_map(Span);
+    let lease = prop_oneof![1 => Just(SECOND), 1 => Just(30 * SECOND), 6 => Just(HOUR)].prop_map(Span);
     let what = prop_oneof![
         6 => (0..3u8, lease).prop_map(|(name, lease)| Beating::Register { name, lease }),
         3 => Just(Beating::Alive),
-        4 => (vec(which(), 0..3), prop_oneof![Just(Span(0)), offset()])
+        3 => (vec(which(), 0..3), prop_oneof![Just(Span(0)), offset()])
             .prop_map(|(leases, claimed_before)| Beating::Holding { leases, claimed_before }),
         1 => Just(Beating::Leave),
     ];
@@ -119,7 +126,7 @@ fn end() -> impl Strategy<Value = End> {
         3 => (offset(), 0..3u8, 0..9u8).prop_map(|(at, cause, error)| End::Retry { at, cause, error }),
         1 => offset().prop_map(|at| End::Snooze { at }),
         1 => Just(End::Release),
-        2 => (0..3u8, 0..9u8).prop_map(|(cause, error)| End::Bury { cause, error }),
+        3 => (0..3u8, 0..9u8).prop_map(|(cause, error)| End::Bury { cause, error }),
         1 => Just(End::Cancel),
     ]
 }
@@ -142,7 +149,7 @@ fn wish() -> impl Strategy<Value = Wish> {
         2 => queue_of().prop_map(|(tenant, queue)| Wish::ResumeQueue(tenant, queue)),
         1 => (queue_of(), aging).prop_map(|((tenant, queue), point)| Wish::SetAging(tenant, queue, point)),
         1 => (queue_of(), of(0..4u64)).prop_map(|((tenant, queue), max)| Wish::SetMaxDepth(tenant, queue, max)),
-        1 => (worker(), prop::sample::select(vec![Order::Work, Order::Quiet, Order::Terminate]))
+        1 => (worker(), prop::sample::select(vec![Order::Work, Order::Work, Order::Quiet, Order::Terminate]))
             .prop_map(|(worker, order)| Wish::Order(worker, order)),
     ]
 }
@@ -208,5 +215,5 @@ fn offset() -> impl Strategy<Value = Span> {
 /// The clock steps forwards, mostly so little that workers live through it, and back now and then.
 fn clock() -> impl Strategy<Value = Span> {
     let little = || (1..6i64).prop_map(Span);
-    prop_oneof![8 => little(), 4 => span(), 1 => little().prop_map(|Span(ms)| Span(-ms)), 1 => span().prop_map(|Span(ms)| Span(-ms))]
+    prop_oneof![10 => little(), 3 => span(), 1 => little().prop_map(|Span(ms)| Span(-ms)), 1 => span().prop_map(|Span(ms)| Span(-ms))]
 }

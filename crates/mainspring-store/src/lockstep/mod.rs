@@ -12,6 +12,7 @@ mod play;
 #[cfg(test)]
 mod reach;
 mod script;
+mod words;
 #[cfg(test)]
 mod tests;
 

@@ -13,21 +13,33 @@ use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use super::concrete;
-use super::script::{Call, Past, T};
+use super::script::Call;
+use super::words::{Past, T};
 
 /// What a store said to a call.
 #[derive(Debug, PartialEq)]
 pub enum Answer {
     Nothing,
     Submitted(Vec<Submitted>),
-    Promoted { ready: BTreeMap<QueueRef, u64>, oldest: Option<Time>, upcoming: Vec<Time> },
+    Promoted {
+        ready: BTreeMap<QueueRef, u64>,
+        oldest: Option<Time>,
+        upcoming: Vec<Time>,
+    },
     Claimed(Vec<ClaimAnswer>),
     Pulses(Vec<Pulse>),
     Holds(Vec<Hold>),
     Settled(Vec<Settled>),
-    Reclaimed { leases: Vec<TakenBack>, expired: Vec<(JobId, QueueRef)>, silent: Vec<WorkerId> },
+    Reclaimed {
+        leases: Vec<TakenBack>,
+        expired: Vec<(JobId, QueueRef)>,
+        silent: Vec<WorkerId>,
+    },
     Commanded(Vec<Commanded>),
-    Pruned { jobs: u64, keys: u64 },
+    Pruned {
+        jobs: u64,
+        keys: u64,
+    },
     Views(Vec<Option<JobView>>),
     Found(Vec<JobView>),
     Executions(Vec<Execution>),

@@ -4,9 +4,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use mainspring_core::store::Store;
+use mainspring_core::time::Time;
 
 use super::perform::{Answer, perform};
-use super::script::{Call, J, Past, START, Script, T, Who};
+use super::script::{Call, Script};
+use super::words::{J, Past, START, T, Who};
 use crate::home::Home;
 use crate::memory::Memory;
 
@@ -39,7 +41,7 @@ pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
 }
 
 impl Pair {
-    async fn compare(&mut self, now: mainspring_core::time::Time, call: &Call) -> Result<(), String> {
+    async fn compare(&mut self, now: Time, call: &Call) -> Result<(), String> {
         let expected = perform(&self.reference, now, call, &self.past).await;
         let answer = perform(&*self.subject, now, call, &self.past).await;
         if answer != expected {
@@ -71,7 +73,8 @@ fn difference(expected: &Answer, answer: &Answer) -> String {
     let (expected, answer): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), answer.lines().collect());
     let same = expected.iter().zip(&answer).take_while(|(one, other)| one == other).count();
     let shorter = expected.len().min(answer.len()) - same;
-    let tail = expected.iter().rev().zip(answer.iter().rev()).take(shorter).take_while(|(one, other)| one == other).count();
+    let tail =
+        expected.iter().rev().zip(answer.iter().rev()).take(shorter).take_while(|(one, other)| one == other).count();
 
     let mut text = String::new();
     let mut put = |mark: &str, lines: &[&str]| {

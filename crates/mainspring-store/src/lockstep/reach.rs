@@ -9,7 +9,8 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
 use super::perform::{Answer, perform};
-use super::script::{Call, Past, START, Script};
+use super::script::{Call, Script};
+use super::words::{Past, START};
 use super::{CASES_DEFAULT, draw};
 use crate::memory::Memory;
 
@@ -72,13 +73,12 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
     let when = |kind: &str, yes: bool| yes.then(|| kind.to_owned());
     match (call, answer) {
         (_, Answer::Submitted(answers)) => answers.iter().map(|answer| format!("submit/{}", word(answer))).collect(),
-        (_, Answer::Promoted { ready, upcoming, .. }) => [
-            when("promote/ready", !ready.is_empty()),
-            when("promote/upcoming", !upcoming.is_empty()),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
+        (_, Answer::Promoted { ready, upcoming, .. }) => {
+            [when("promote/ready", !ready.is_empty()), when("promote/upcoming", !upcoming.is_empty())]
+                .into_iter()
+                .flatten()
+                .collect()
+        }
         (_, Answer::Claimed(answers)) => answers.iter().flat_map(claim_kinds).collect(),
         (_, Answer::Pulses(pulses)) => pulses.iter().flat_map(pulse_kinds).collect(),
         (Call::Report(reports), Answer::Holds(holds)) => {
@@ -87,9 +87,7 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
         (Call::Settle(ends), Answer::Settled(settled)) => {
             pairs(ends.iter().map(|(_, end)| word(end)), settled.iter().map(word))
         }
-        (Call::Command(wishes), Answer::Commanded(answers)) => {
-            pairs(wishes.iter().map(word), answers.iter().map(word))
-        }
+        (Call::Command(wishes), Answer::Commanded(answers)) => pairs(wishes.iter().map(word), answers.iter().map(word)),
         (_, Answer::Reclaimed { leases, expired, silent }) => {
             let causes = leases.iter().map(|taken| format!("reclaim/{:?}", taken.cause));
             causes

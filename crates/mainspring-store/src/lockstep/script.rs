@@ -1,19 +1,11 @@
-//! A script: calls in small words, printed as a list that a person can read. Plays nothing: see [`super::play`].
-//!
-//! Words are symbols (`j3`, `q1`, `w0`; `job~2` and `lease~2`, counted back from the last), not ids, so that a script keeps its meaning when shrinking takes
-//! calls out of it.
+//! A script: a list of calls, printed so that a person can read it. Plays nothing: see [`super::play`].
 
 use std::fmt;
 
-use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
 use mainspring_core::lifecycle::Status;
-use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, Tag, TenantName, TypeName};
-use mainspring_core::segment::Segment;
 use mainspring_core::store::Order;
-use mainspring_core::time::Time;
 
-/// When every script begins.
-pub const START: Time = Time::from_millis(1_700_000_000_000);
+use super::words::{J, K, Key, Q, Span, T, W, Which, Who};
 
 #[derive(Clone)]
 pub struct Script(pub Vec<Call>);
@@ -34,16 +26,37 @@ pub enum Call {
     /// The store under test is closed and opened again.
     Reopen,
     Submit(Vec<NewJob>),
-    Promote { odd_segments: bool, even_segments: bool, limit: usize, look_ahead: Span, look_ahead_limit: usize },
+    Promote {
+        odd_segments: bool,
+        even_segments: bool,
+        limit: usize,
+        look_ahead: Span,
+        look_ahead_limit: usize,
+    },
     Claim(Vec<Ask>),
     Heartbeat(Vec<Said>),
     Report(Vec<(Which, Words)>),
     Settle(Vec<(Which, End)>),
-    Reclaim { limit: usize, hold: Span, spare_silent: bool },
+    Reclaim {
+        limit: usize,
+        hold: Span,
+        spare_silent: bool,
+    },
     Command(Vec<Wish>),
-    Prune { ended: Span, dead: Span, limit: usize },
+    Prune {
+        ended: Span,
+        dead: Span,
+        limit: usize,
+    },
     Get(T, Vec<Who>),
-    Find { tenant: T, statuses: Vec<Status>, queue: Option<Q>, kind: Option<K>, tag: Option<K>, limit: usize },
+    Find {
+        tenant: T,
+        statuses: Vec<Status>,
+        queue: Option<Q>,
+        kind: Option<K>,
+        tag: Option<K>,
+        limit: usize,
+    },
     Executions(T, Who),
     Ahead(T, Who, u64),
     Queues(Option<T>),
@@ -77,13 +90,6 @@ impl fmt::Debug for NewJob {
         self.tag.iter().try_for_each(|tag| write!(f, " tag {tag:?}"))?;
         self.key.iter().try_for_each(|key| write!(f, " {key:?}"))
     }
-}
-
-#[derive(Clone, Debug)]
-pub struct Key {
-    pub key: u8,
-    pub words: u8,
-    pub keep: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -139,164 +145,4 @@ pub enum Wish {
     SetAging(T, Q, u64),
     SetMaxDepth(T, Q, Option<u64>),
     Order(W, Order),
-}
-
-/// What a script has done so far.
-#[derive(Debug, Default)]
-pub struct Past {
-    /// Every job that was submitted.
-    pub jobs: Vec<JobId>,
-    /// Every lease that was handed out.
-    pub leases: Vec<LeaseId>,
-}
-
-/// A job: one of those submitted, counted from the last; or any.
-#[derive(Clone, Copy)]
-pub enum Who {
-    Recent(usize),
-    Any(J),
-}
-
-impl Who {
-    pub fn id(self, past: &Past) -> JobId {
-        match self {
-            Who::Recent(back) => past.jobs.iter().rev().nth(back).copied().unwrap_or(J(0).id()),
-            Who::Any(job) => job.id(),
-        }
-    }
-}
-
-impl fmt::Debug for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Who::Recent(back) => write!(f, "job~{back}"),
-            Who::Any(job) => job.fmt(f),
-        }
-    }
-}
-
-/// A lease: one of those handed out, counted from the last; or one that never was.
-#[derive(Clone, Copy)]
-pub enum Which {
-    Recent(usize),
-    Never(J, u64),
-}
-
-impl Which {
-    pub fn lease(self, past: &Past) -> LeaseId {
-        let never = |job: J, fence| LeaseId { job: job.id(), fence: Fence(fence) };
-        match self {
-            Which::Never(job, fence) => never(job, fence),
-            Which::Recent(back) => past.leases.iter().rev().nth(back).copied().unwrap_or(never(J(0), 0)),
-        }
-    }
-}
-
-impl fmt::Debug for Which {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Which::Recent(back) => write!(f, "lease~{back}"),
-            Which::Never(job, fence) => write!(f, "({job:?}, fence {fence})"),
-        }
-    }
-}
-
-macro_rules! symbol {
-    ($name:ident, $letter:literal) => {
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub struct $name(pub u8);
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{}{}", $letter, self.0)
-            }
-        }
-    };
-}
-
-symbol!(J, "j");
-symbol!(T, "t");
-symbol!(Q, "q");
-symbol!(W, "w");
-symbol!(K, "k");
-
-impl J {
-    pub const COUNT: u8 = 24;
-
-    /// Ids of neighbours lie in different segments; some share a millisecond, some do not.
-    pub fn id(self) -> JobId {
-        let at = Time::from_millis(START.as_millis() - 1000 + u64::from(self.0 / 3));
-        JobId::mint(at, u32::from(self.0), Segment::wrap(self.0.wrapping_mul(37)), u64::from(self.0))
-    }
-
-    pub fn all() -> impl Iterator<Item = J> {
-        (0..Self::COUNT).map(J)
-    }
-}
-
-impl T {
-    pub const COUNT: u8 = 2;
-
-    pub fn name(self) -> TenantName {
-        TenantName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
-    }
-
-    pub fn all() -> impl Iterator<Item = T> {
-        (0..Self::COUNT).map(T)
-    }
-}
-
-impl Q {
-    pub fn name(self) -> QueueName {
-        QueueName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
-    }
-
-    pub fn of(self, tenant: T) -> QueueRef {
-        QueueRef { tenant: tenant.name(), queue: self.name() }
-    }
-}
-
-impl W {
-    pub fn id(self) -> WorkerId {
-        WorkerId(JobId::mint(START, u32::from(self.0), Segment::wrap(0), 7).uuid())
-    }
-}
-
-impl K {
-    pub fn kind(self) -> TypeName {
-        TypeName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
-    }
-
-    pub fn tag(self) -> Tag {
-        Tag::parse(&format!("{self:?}")).expect("a letter and a number is a tag")
-    }
-}
-
-impl Key {
-    pub fn key(&self) -> IdempotencyKey {
-        IdempotencyKey::parse(&format!("key {}", self.key)).expect("printable")
-    }
-}
-
-/// Milliseconds from now.
-#[derive(Clone, Copy)]
-pub struct Span(pub i64);
-
-impl Span {
-    pub fn from(self, now: Time) -> Time {
-        Time::from_millis(now.as_millis().saturating_add_signed(self.0))
-    }
-
-    pub fn length(self) -> std::time::Duration {
-        std::time::Duration::from_millis(self.0.unsigned_abs())
-    }
-}
-
-impl fmt::Debug for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(i64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")];
-        let whole = UNITS.into_iter().find(|(unit, _)| self.0 != 0 && self.0 % unit == 0);
-        let (unit, name) = whole.unwrap_or((1, "ms"));
-        write!(f, "{:+}{name}", self.0 / unit)
-    }
 }

@@ -72,9 +72,9 @@ impl Book {
 
     /// The job, if this lease is the one that holds it.
     pub fn leased(&mut self, lease: LeaseId) -> Option<&mut Entry> {
-        self.jobs.get_mut(&lease.job).filter(|entry| {
-            entry.standing.lease.as_ref().is_some_and(|held| held.fence == lease.fence)
-        })
+        self.jobs
+            .get_mut(&lease.job)
+            .filter(|entry| entry.standing.lease.as_ref().is_some_and(|held| held.fence == lease.fence))
     }
 
     /// What a worker holds, by job. What was taken back from it is not among them.

@@ -39,14 +39,7 @@ impl Book {
     }
 
     /// The same worker again is refreshed and keeps its leases and its order; another tenant's is not ours to touch.
-    fn register(
-        &mut self,
-        now: Time,
-        id: WorkerId,
-        tenant: TenantName,
-        info: WorkerInfo,
-        lease: Duration,
-    ) -> Pulse {
+    fn register(&mut self, now: Time, id: WorkerId, tenant: TenantName, info: WorkerInfo, lease: Duration) -> Pulse {
         let known = self.workers.entry(id).or_insert_with(|| WorkerView {
             id,
             tenant: tenant.clone(),

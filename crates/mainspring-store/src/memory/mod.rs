@@ -23,7 +23,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Execution, JobView};
+use mainspring_core::job::{Execution, Job, JobView};
 use mainspring_core::limits;
 use mainspring_core::name::TenantName;
 use mainspring_core::store::*;
@@ -66,7 +66,7 @@ impl Store for Memory {
         "memory, survives nothing".into()
     }
 
-    async fn submit(&self, now: Time, jobs: Vec<mainspring_core::job::Job>) -> Result<Vec<Submitted>> {
+    async fn submit(&self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
         self.book().submit(now, jobs)
     }
 

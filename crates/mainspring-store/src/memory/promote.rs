@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainspring_core::id::JobId;
-use mainspring_core::limits;
 use mainspring_core::lifecycle::State;
+use mainspring_core::limits;
 use mainspring_core::store::{Promote, Promoted};
 use mainspring_core::time::Time;
 

@@ -11,8 +11,12 @@ impl Book {
     pub(super) fn prune(&mut self, now: Time, ask: Prune) -> Pruned {
         let mut jobs = self.ended(&[State::Succeeded, State::Cancelled], ask.ended_before);
         jobs.extend(self.ended(&[State::Dead], ask.dead_before));
-        let mut keys: Vec<_> =
-            self.keys.iter().filter(|(_, made)| made.until <= now).map(|(key, made)| (made.until, key.clone())).collect();
+        let mut keys: Vec<_> = self
+            .keys
+            .iter()
+            .filter(|(_, made)| made.until <= now)
+            .map(|(key, made)| (made.until, key.clone()))
+            .collect();
         keys.sort();
         let more = jobs.len() + keys.len() > ask.limit;
 

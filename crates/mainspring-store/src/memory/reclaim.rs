@@ -12,11 +12,8 @@ use super::book::{Book, Entry};
 
 impl Book {
     pub(super) fn reclaim(&mut self, now: Time, ask: Reclaim) -> Reclaimed {
-        let lost: Vec<(JobId, Cause)> = self
-            .jobs
-            .iter()
-            .filter_map(|(&id, entry)| Some((id, self.lost(entry, now, ask.spare_silent)?)))
-            .collect();
+        let lost: Vec<(JobId, Cause)> =
+            self.jobs.iter().filter_map(|(&id, entry)| Some((id, self.lost(entry, now, ask.spare_silent)?))).collect();
         let late = self.late(now);
         Reclaimed {
             more: lost.len() > ask.limit || late.len() > ask.limit,
@@ -49,9 +46,8 @@ impl Book {
 
     /// Jobs that did not start in time, the longest overdue first.
     fn late(&self, now: Time) -> Vec<JobId> {
-        let not_started = |entry: &&Entry| {
-            matches!(entry.standing.state, State::Blocked | State::Waiting | State::Ready)
-        };
+        let not_started =
+            |entry: &&Entry| matches!(entry.standing.state, State::Blocked | State::Waiting | State::Ready);
         let mut late: Vec<(Option<Time>, JobId)> = self
             .jobs
             .values()

@@ -277,6 +277,8 @@ mod tests {
     fn a_query_leaves_out_what_is_absent() {
         let query = mainspring_wire::JobQuery { kind: Some("a b".to_owned()), limit: Some(5), ..Default::default() };
         assert_eq!(Call::get("/v1/jobs").query(&query).path, "/v1/jobs?type=a+b&limit=5");
+        let pairs = [("queue", Some("a&b")), ("kind", None)];
+        assert_eq!(Call::get("/v1/events").query(&pairs).path, "/v1/events?queue=a%26b");
         let nothing = mainspring_wire::JobQuery::default();
         assert_eq!(Call::get("/v1/jobs").query(&nothing).path, "/v1/jobs");
     }

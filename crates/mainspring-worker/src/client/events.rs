@@ -2,13 +2,15 @@
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use mainspring_wire::Event;
+use mainspring_wire::{Event, EventKind};
 
 use super::Client;
 use super::call::{Answer, Call};
 use super::sse::Frames;
 use crate::error::{Error, Result};
 
+/// No event is longer.
+const EVENT_BYTES_MAX: usize = 1024 * 1024;
 const PROBLEM_BYTES_MAX: usize = 64 * 1024;
 
 impl Client {
@@ -24,7 +26,15 @@ impl Client {
     /// # }
     /// ```
     pub async fn events(&self) -> Result<Events> {
-        let (call, response) = self.open(Call::get("/v1/events"), "text/event-stream").await?;
+        self.events_of(None, &[]).await
+    }
+
+    /// Opens a stream of what happens from now on in this queue, of these kinds; of all queues, all kinds if none is given.
+    pub async fn events_of(&self, queue: Option<&str>, kinds: &[EventKind]) -> Result<Events> {
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let kinds = Some(kinds.join(",")).filter(|kinds| !kinds.is_empty());
+        let call = Call::get("/v1/events").query(&[("queue", queue), ("kind", kinds.as_deref())]);
+        let (call, response) = self.open(call, "text/event-stream").await?;
         let (head, body) = response.into_parts();
         if head.status.is_success() {
             return Ok(Events { call, body, frames: Frames::default() });
@@ -50,6 +60,9 @@ impl Events {
             if let Some(data) = self.frames.next() {
                 let data = data.map_err(|error| self.not_understood(error))?;
                 return serde_json::from_str(&data).map(Some).map_err(|error| self.not_understood(error));
+            }
+            if self.frames.unended_bytes() > EVENT_BYTES_MAX {
+                return Err(self.not_understood("an event without an end"));
             }
             match self.body.frame().await {
                 None => return Ok(None),

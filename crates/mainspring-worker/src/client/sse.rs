@@ -29,6 +29,11 @@ impl Frames {
         }
     }
 
+    /// How much has come of a message that has not ended yet.
+    pub fn unended_bytes(&self) -> usize {
+        self.line.len() + self.data.as_ref().map_or(0, Vec::len)
+    }
+
     /// The data of the next whole message.
     pub fn next(&mut self) -> Option<Result<String, FromUtf8Error>> {
         self.whole.pop_front().map(String::from_utf8)
@@ -79,6 +84,15 @@ mod tests {
         check("data: {\"a\": \"b:c\"}\n\n", &["{\"a\": \"b:c\"}"]);
         check("data: not ended\n", &[]);
         check("database: no\n\n", &[]);
+    }
+
+    #[test]
+    fn what_has_not_ended_is_measured() {
+        let mut frames = Frames::default();
+        frames.push(b"data: 12345\ndata: 123");
+        assert_eq!(frames.unended_bytes(), 5 + "data: 123".len());
+        frames.push(b"\n\n");
+        assert_eq!(frames.unended_bytes(), 0);
     }
 
     #[test]

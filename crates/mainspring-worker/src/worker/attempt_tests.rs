@@ -51,7 +51,7 @@ fn a_type_without_a_handler_fails_and_names_the_known_ones() {
     assert!(handlers.find("c").is_none());
     let failure = no_handler(&handlers, "c");
     assert_eq!(failure.to_string(), "this worker has no handler for the type \"c\"; it knows: a, b");
-    assert!(!failure.retries_never(), "another worker may know it");
+    assert_eq!(failure.wish(), crate::RetryWish::AsPolicy, "another worker may know it");
     handlers.any = Some(handler);
     assert!(handlers.find("c").is_some());
 }

@@ -13,7 +13,7 @@ use super::incarnation::Incarnation;
 use super::workplace::Workplace;
 use crate::backoff::Backoff;
 use crate::clock;
-use crate::error::Error;
+use crate::error::{Error, with_causes};
 use crate::outcome::Outcome;
 
 /// The server takes no larger claim.
@@ -58,7 +58,7 @@ pub(super) async fn poll(workplace: &Arc<Workplace>, incarnation: &Incarnation, 
             Err(error) if error.is_passing() => {
                 drop(places);
                 let wait = pause(&error, backoff.next(clock::dice()));
-                tracing::warn!(%error, cause = ?std::error::Error::source(&error), ?wait, "could not claim; trying again");
+                tracing::warn!(error = with_causes(&error), ?wait, "could not claim; trying again");
                 clock::sleep(wait).await;
             }
             Err(error) => return error,

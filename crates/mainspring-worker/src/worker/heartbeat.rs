@@ -10,6 +10,7 @@ use super::incarnation::Standing;
 use super::workplace::Workplace;
 use crate::backoff::Backoff;
 use crate::clock;
+use crate::error::with_causes;
 
 /// Beats until the server forgets the worker, or the task is dropped.
 pub(super) async fn beat(workplace: Arc<Workplace>, standing: Standing, every: Duration) {
@@ -31,7 +32,7 @@ pub(super) async fn beat(workplace: Arc<Workplace>, standing: Standing, every: D
             Err(error) if error.is_unknown_worker() => return standing.forget(&workplace),
             Err(error) => {
                 wait = backoff.next(clock::dice()).min(every);
-                tracing::warn!(%error, cause = ?std::error::Error::source(&error), ?wait, "a heartbeat failed; trying again");
+                tracing::warn!(error = with_causes(&error), ?wait, "a heartbeat failed; trying again");
             }
         }
     }

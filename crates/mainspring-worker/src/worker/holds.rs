@@ -8,6 +8,9 @@ use mainspring_wire::{Heartbeat, HeartbeatAnswer, Holding};
 
 use crate::stop::{Stop, StopReason};
 
+/// The server takes no longer list. Whoever holds more is only counted.
+const HOLDING_JOBS_MAX: usize = 10_000;
+
 #[derive(Debug, Default)]
 pub(super) struct Holds {
     table: Mutex<HashMap<Holding, Stop>>,
@@ -37,7 +40,8 @@ impl Holds {
     pub fn heartbeat(&self, recount: bool) -> Heartbeat {
         let table = self.table();
         let held = Some(u32::try_from(table.len()).unwrap_or(u32::MAX));
-        let holding = recount.then(|| table.keys().copied().collect());
+        let listed = recount && table.len() <= HOLDING_JOBS_MAX;
+        let holding = listed.then(|| table.keys().copied().collect());
         Heartbeat { held, holding }
     }
 
@@ -87,6 +91,15 @@ mod tests {
         assert_eq!(listed, [holding(1), holding(2)]);
         holds.release(&holding(1));
         assert_eq!(holds.heartbeat(true), Heartbeat { held: Some(1), holding: Some(vec![holding(2)]) });
+    }
+
+    #[test]
+    fn a_list_the_server_would_refuse_is_not_sent() {
+        let numbers: Vec<u128> = (0..=HOLDING_JOBS_MAX as u128).collect();
+        let (holds, _) = holds(&numbers);
+        assert_eq!(holds.heartbeat(true), Heartbeat { held: Some(10_001), holding: None });
+        holds.release(&holding(0));
+        assert_eq!(holds.heartbeat(true).holding.map(|listed| listed.len()), Some(HOLDING_JOBS_MAX));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::heartbeat;
 use super::workplace::Workplace;
 use crate::backoff::Backoff;
 use crate::clock;
-use crate::error::Result;
+use crate::error::{Result, with_causes};
 
 pub(super) struct Incarnation {
     pub worker_id: Uuid,
@@ -41,7 +41,7 @@ impl Incarnation {
                 Ok(registered) => break registered,
                 Err(error) if error.is_passing() => {
                     let wait = backoff.next(clock::dice());
-                    tracing::warn!(%error, cause = ?std::error::Error::source(&error), ?wait, "could not register; trying again");
+                    tracing::warn!(error = with_causes(&error), ?wait, "could not register; trying again");
                     clock::sleep(wait).await;
                 }
                 Err(error) => return Err(error),
@@ -53,6 +53,7 @@ impl Incarnation {
         {
             let mut vitals = workplace.handle.vitals();
             vitals.worker_id = Some(worker_id);
+            vitals.order = Order::Work;
             vitals.heard_at = Some(clock::now());
         }
         let standing =

@@ -94,6 +94,8 @@ async fn finish_attempts(workplace: &Workplace, attempts: Attempts, grace: Durat
 
 async fn leave(workplace: &Workplace, incarnation: Incarnation) {
     let worker_id = incarnation.worker_id;
+    // A beat after the leave would only be told that nobody knows it.
+    drop(incarnation);
     match tokio::time::timeout(LEAVE_WAIT_MAX, workplace.client.leave(worker_id)).await {
         Ok(Ok(())) => tracing::info!(%worker_id, "left"),
         Ok(Err(error)) if error.is_unknown_worker() => tracing::debug!(%worker_id, "was forgotten before it left"),

@@ -10,11 +10,15 @@ use tokio::sync::mpsc;
 use super::workplace::Workplace;
 use crate::backoff::Backoff;
 use crate::clock;
+use crate::error::{Error, with_causes};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
 /// Settlements in one request. Also how many may wait before handlers that ended keep their places, and so fewer are claimed.
 pub(super) const SETTLE_JOBS_MAX: usize = 1_000;
+
+/// A server that fails so often at one request (about half a minute) may fail because of what is in it.
+const BROKEN_TRIES_MAX: u32 = 10;
 
 const REFUSED: &str = "ResultRefused";
 
@@ -29,6 +33,7 @@ pub(super) async fn send(workplace: Arc<Workplace>, mut ended: mpsc::Receiver<Se
 async fn settle(workplace: &Workplace, batch: Vec<Settlement>) {
     let mut parts = VecDeque::from([SettleRequest { settlements: batch }]);
     let mut backoff = Backoff::of_a_loop();
+    let mut broken = 0;
     while let Some(part) = parts.front() {
         match workplace.client.settle(part).await {
             Ok(answer) => {
@@ -37,10 +42,11 @@ async fn settle(workplace: &Workplace, batch: Vec<Settlement>) {
                 part.settlements.iter().for_each(|settlement| workplace.holds.release(&holding(settlement)));
                 backoff.reset();
             }
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_passing() && (broken < BROKEN_TRIES_MAX || !answered(&error)) => {
+                broken += u32::from(answered(&error));
                 let wait = backoff.next(clock::dice());
                 let jobs = part.settlements.len();
-                tracing::warn!(%error, cause = ?std::error::Error::source(&error), ?wait, jobs, "could not settle; trying again");
+                tracing::warn!(error = with_causes(&error), ?wait, jobs, "could not settle; trying again");
                 clock::sleep(wait).await;
             }
             Err(error) => {
@@ -52,6 +58,11 @@ async fn settle(workplace: &Workplace, batch: Vec<Settlement>) {
             }
         }
     }
+}
+
+/// The server read the request, and failed over it.
+fn answered(error: &Error) -> bool {
+    matches!(error, Error::Broken(_) | Error::Protocol { .. })
 }
 
 fn note(results: &[Settled], repeated: bool) {

@@ -20,9 +20,15 @@ use crate::clock;
 #[derive(Clone, Copy, Debug)]
 pub enum Times {
     Now,
-    At { ms: u64 },
+    At {
+        ms: u64,
+    },
     /// Evenly drawn from a window, so that the order of due times has nothing to do with the order of ids.
-    Scattered { from_ms: u64, window_ms: u64, seed: u64 },
+    Scattered {
+        from_ms: u64,
+        window_ms: u64,
+        seed: u64,
+    },
 }
 
 #[derive(Clone, Debug)]

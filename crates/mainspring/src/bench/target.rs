@@ -41,7 +41,8 @@ impl Target {
         const TMPFS_MAGIC: u64 = 0x0102_1994;
         let own = self.own.as_ref()?;
         let kind = rustix::fs::statfs(own.dir()).ok()?.f_type;
-        (kind as u64 == TMPFS_MAGIC).then_some("the data is on tmpfs, where fsync costs nothing; choose --data-dir on a disk")
+        (kind as u64 == TMPFS_MAGIC)
+            .then_some("the data is on tmpfs, where fsync costs nothing; choose --data-dir on a disk")
     }
 
     pub fn put_usage(&self, figures: &mut Figures) -> anyhow::Result<()> {
@@ -68,7 +69,8 @@ async fn readiness(address: SocketAddr) -> anyhow::Result<Ready> {
 }
 
 fn loopback(server: &str) -> anyhow::Result<SocketAddr> {
-    let uri: Uri = server.parse().with_context(|| format!("{server:?} is not an address such as http://127.0.0.1:7710"))?;
+    let uri: Uri =
+        server.parse().with_context(|| format!("{server:?} is not an address such as http://127.0.0.1:7710"))?;
     let (Some("http"), Some(host)) = (uri.scheme_str(), uri.host()) else {
         bail!("{server:?} is not an address such as http://127.0.0.1:7710");
     };

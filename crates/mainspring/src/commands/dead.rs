@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
+use mainspring_http::limits::DEAD_STEP_JOBS_MAX;
 use mainspring_wire::{DeadQuery, Purge, Purged, Replay, Replayed};
 use mainspring_worker::Client;
 use uuid::Uuid;
@@ -43,7 +44,7 @@ pub struct ListArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct Selection {
     /// These
-    #[arg(conflicts_with_all = ["queue", "kind", "tag", "all"])]
+    #[arg(conflicts_with_all = ["queue", "kind", "tag", "all", "max"])]
     ids: Vec<Uuid>,
     #[arg(long)]
     queue: Option<String>,
@@ -55,7 +56,7 @@ pub struct Selection {
     #[arg(long)]
     all: bool,
     /// At most this many
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     max: Option<u64>,
 }
 
@@ -106,9 +107,15 @@ impl Selection {
         Some(self.ids.clone()).filter(|ids| !ids.is_empty())
     }
 
-    /// How many may still be done; `None` for all.
-    fn left(&self, done: u64) -> Option<u64> {
-        self.max.map(|max| max.saturating_sub(done))
+    /// How many the next step may do, after so many were done; `None` where the ids say it.
+    fn step(&self, done: u64) -> Option<u64> {
+        let left = self.max.map_or(DEAD_STEP_JOBS_MAX, |max| max.saturating_sub(done));
+        self.ids.is_empty().then_some(left.min(DEAD_STEP_JOBS_MAX))
+    }
+
+    /// Whether another step is wanted. A step that did nothing would do nothing again.
+    fn goes_on(&self, more: bool, in_this_step: u64, done: u64) -> bool {
+        more && in_this_step > 0 && self.step(done).is_some_and(|left| left > 0)
     }
 }
 
@@ -117,12 +124,12 @@ async fn replay(client: &Client, selection: Selection, format: Format) -> Result
     let mut sum = Replayed::default();
     for _ in 0..STEPS_MAX {
         let Selection { queue, kind, tag, .. } = selection.clone();
-        let max = selection.left(sum.replayed);
+        let max = selection.step(sum.replayed);
         let step = client.replay(&Replay { ids: selection.ids(), queue, kind, tag, max }).await?;
         sum.replayed += step.replayed;
         sum.missing = step.missing;
         sum.more = step.more;
-        if !step.more || step.replayed == 0 || selection.left(sum.replayed) == Some(0) {
+        if !selection.goes_on(step.more, step.replayed, sum.replayed) {
             break;
         }
     }
@@ -134,12 +141,12 @@ async fn purge(client: &Client, selection: Selection, format: Format) -> Result<
     let mut sum = Purged::default();
     for _ in 0..STEPS_MAX {
         let Selection { queue, kind, tag, .. } = selection.clone();
-        let max = selection.left(sum.purged);
+        let max = selection.step(sum.purged);
         let step = client.purge(&Purge { ids: selection.ids(), queue, kind, tag, max }).await?;
         sum.purged += step.purged;
         sum.missing = step.missing;
         sum.more = step.more;
-        if !step.more || step.purged == 0 || selection.left(sum.purged) == Some(0) {
+        if !selection.goes_on(step.more, step.purged, sum.purged) {
             break;
         }
     }
@@ -166,8 +173,22 @@ mod tests {
 
     #[test]
     fn a_maximum_holds_over_all_steps() {
-        let selection = Selection { max: Some(10), ..Selection::default() };
-        assert_eq!((selection.left(0), selection.left(7), selection.left(12)), (Some(10), Some(3), Some(0)));
-        assert_eq!(Selection::default().left(7), None);
+        let selection = Selection { max: Some(25_000), ..Selection::default() };
+        let steps = [0, 10_000, 20_000, 25_000, 30_000].map(|done| selection.step(done));
+        assert_eq!(steps, [Some(10_000), Some(10_000), Some(5_000), Some(0), Some(0)]);
+        assert!(selection.goes_on(true, 10_000, 20_000));
+        assert!(!selection.goes_on(true, 5_000, 25_000), "the maximum is reached");
+        assert!(!selection.goes_on(false, 10_000, 20_000), "there is no more");
+        assert!(!selection.goes_on(true, 0, 20_000), "it did nothing");
+    }
+
+    #[test]
+    fn without_a_maximum_it_goes_on_until_nothing_is_left_and_ids_take_one_step() {
+        let all = Selection { all: true, ..Selection::default() };
+        assert_eq!(all.step(1_000_000), Some(10_000));
+        assert!(all.goes_on(true, 10_000, 1_000_000));
+        let named = Selection { ids: vec![Uuid::nil()], ..Selection::default() };
+        assert_eq!(named.step(0), None);
+        assert!(!named.goes_on(true, 1, 1));
     }
 }

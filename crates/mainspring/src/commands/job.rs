@@ -32,7 +32,7 @@ pub enum JobCommand {
     Retry {
         id: Uuid,
         /// Instead of the data it failed with: JSON, @FILE, or - for stdin
-        #[arg(long)]
+        #[arg(long, value_name = "JSON", allow_negative_numbers = true)]
         data: Option<Payload>,
     },
     /// Run a scheduled job now

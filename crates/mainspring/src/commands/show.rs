@@ -1,9 +1,7 @@
 //! Answers as tables. JSON needs no help: it is the API's own answer.
 
 use comfy_table::Table;
-use mainspring_wire::{
-    Event, Executions, Explanation, JobPage, JobView, QueueView, Queues, Submitted, Workers,
-};
+use mainspring_wire::{Event, Executions, Explanation, JobPage, JobView, QueueView, Queues, Submitted, Workers};
 
 use crate::output::{Format, facts, or_dash, table};
 
@@ -42,10 +40,13 @@ pub fn job(job: &JobView) -> Table {
         ("idempotency_key", job.idempotency_key.clone()),
         ("worker", job.lease.as_ref().map(|lease| format!("{} (fence {})", lease.worker_id, lease.fence))),
         ("cancel_requested", job.lease.as_ref().filter(|lease| lease.cancel_requested).map(|_| "yes".to_owned())),
-        ("progress", job.progress.as_ref().map(|progress| {
-            let percent = progress.percent.map(|percent| format!("{percent}%"));
-            [percent, progress.note.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")
-        })),
+        (
+            "progress",
+            job.progress.as_ref().map(|progress| {
+                let percent = progress.percent.map(|percent| format!("{percent}%"));
+                [percent, progress.note.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+            }),
+        ),
         ("data", text(&job.data)),
         ("checkpoint", job.checkpoint.as_ref().map(|json| json.to_string())),
         ("result", job.result.as_ref().map(|json| json.to_string())),
@@ -113,9 +114,10 @@ pub fn executions(executions: &Executions) -> Table {
 
 pub fn explanation(explanation: &Explanation) -> Table {
     let status = ("status", Some(explanation.status.to_string()));
-    facts(std::iter::once(status).chain(
-        explanation.reasons.iter().map(|reason| (reason.code.as_str(), Some(reason.text.clone()))),
-    ))
+    facts(
+        std::iter::once(status)
+            .chain(explanation.reasons.iter().map(|reason| (reason.code.as_str(), Some(reason.text.clone())))),
+    )
 }
 
 pub fn queue(queue: &QueueView) -> Table {
@@ -124,8 +126,17 @@ pub fn queue(queue: &QueueView) -> Table {
 
 pub fn queues(queues: &Queues) -> Table {
     let mut rows = table([
-        "QUEUE", "PAUSED", "SCHEDULED", "PENDING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED", "OLDEST PENDING",
-        "AGE FACTOR", "MAX DEPTH",
+        "QUEUE",
+        "PAUSED",
+        "SCHEDULED",
+        "PENDING",
+        "RUNNING",
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED",
+        "OLDEST PENDING",
+        "AGE FACTOR",
+        "MAX DEPTH",
     ]);
     for queue in &queues.queues {
         rows.add_row([
@@ -196,7 +207,8 @@ mod tests {
 
     #[test]
     fn an_event_is_one_line_with_what_it_knows() {
-        let json = r#"{"at":"2026-12-01T09:00:00.000Z","kind":"failed","queue":"mail","attempt":3,"error":"no\nroute"}"#;
+        let json =
+            r#"{"at":"2026-12-01T09:00:00.000Z","kind":"failed","queue":"mail","attempt":3,"error":"no\nroute"}"#;
         let shown = event(&serde_json::from_str(json).expect("an event"));
         assert_eq!(shown, r#"2026-12-01T09:00:00.000Z failed     - queue=mail attempt=3 error="no""#);
     }

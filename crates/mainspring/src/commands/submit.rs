@@ -19,7 +19,7 @@ pub struct SubmitArgs {
     #[arg(value_name = "TYPE")]
     kind: String,
     /// The job's data: JSON, @FILE, or - for stdin
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", allow_negative_numbers = true)]
     data: Option<Payload>,
     /// Where it waits [default: default]
     #[arg(long)]

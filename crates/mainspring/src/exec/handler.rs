@@ -21,12 +21,8 @@ pub struct ExecHandler {
 
 impl ExecHandler {
     pub async fn handle(self, ctx: Context) -> Outcome {
-        let call = Call {
-            stdin: ctx.data_text().as_bytes(),
-            env: self.env(&ctx),
-            timeout: self.timeout,
-            cancel: ctx.token(),
-        };
+        let call =
+            Call { stdin: ctx.data_text().as_bytes(), env: self.env(&ctx), timeout: self.timeout, cancel: ctx.token() };
         match self.program.run(call).await {
             Ok(ran) => {
                 tracing::info!(job = %ctx.job_id(), attempt = ctx.attempt(), ending = ?ran.ending, took = ?ran.duration, "ran");

@@ -45,8 +45,12 @@ pub struct Ran {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    Exited { code: i32 },
-    Signalled { signal: i32 },
+    Exited {
+        code: i32,
+    },
+    Signalled {
+        signal: i32,
+    },
     /// We ended it: it took too long.
     TimedOut,
     /// We ended it: somebody asked us to.

@@ -51,7 +51,8 @@ mod tests {
     fn the_address_is_on_a_line_of_its_own_and_can_be_reached() {
         let address_of = |listening: &str| {
             let text = text(listening.parse().expect("an address"), "memory", "none");
-            let line = text.lines().find_map(|line| line.trim().strip_prefix(ADDRESS_LABEL)).expect("the line is there");
+            let line =
+                text.lines().find_map(|line| line.trim().strip_prefix(ADDRESS_LABEL)).expect("the line is there");
             line.trim().to_owned()
         };
         assert_eq!(address_of("127.0.0.1:7710"), "http://127.0.0.1:7710");

@@ -9,9 +9,9 @@ use crate::exit::Usage;
 
 /// Call it once.
 pub fn start(log: &Log) -> Result<(), Usage> {
-    let filter = EnvFilter::builder()
-        .parse(&log.level)
-        .map_err(|error| Usage(format!("log.level is {:?}: {error}; expected error, warn, info, debug or trace", log.level)))?;
+    let filter = EnvFilter::builder().parse(&log.level).map_err(|error| {
+        Usage(format!("log.level is {:?}: {error}; expected error, warn, info, debug or trace", log.level))
+    })?;
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     match log.format {
         LogFormat::Json => subscriber.json().flatten_event(true).init(),

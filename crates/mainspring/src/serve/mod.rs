@@ -32,9 +32,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
 
     let parts = parts::open(&config.store)?;
     let store = parts.store.describe();
-    let listener = TcpListener::bind(config.server.listen)
-        .await
-        .with_context(|| format!("could not listen on {}; choose another address with --listen", config.server.listen))?;
+    let listener = TcpListener::bind(config.server.listen).await.with_context(|| {
+        format!("could not listen on {}; choose another address with --listen", config.server.listen)
+    })?;
     let address = listener.local_addr()?;
     let engine = Engine::start(parts, settings(&config)).await.context("could not start the engine")?;
     banner::show(&config, address, &store);

@@ -2,18 +2,18 @@
 //! seen before is the answer of that job alone.
 
 use axum::extract::State;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use mainspring_core::store::Submitted as Stored;
 use mainspring_engine::Submission;
 use mainspring_wire::{Batch, BatchAnswer, BatchItem};
 
 use crate::accept::{Asking, submit_all};
-use crate::ask::{Said, Tenant};
+use crate::ask::{HeaderKey, Said, Tenant};
 use crate::door::Door;
 use crate::openapi::Refused;
 use crate::problem::Refusal;
 use crate::routes::Answer;
-use crate::routes::jobs::submit::{accepted, duplicate, key_of, look_up, made_before};
+use crate::routes::jobs::submit::{accepted, duplicate, look_up, made_before};
 use crate::show::{printed, push};
 
 /// As long as the answer for one job gets, mostly.
@@ -29,10 +29,10 @@ const ITEM_BYTES: usize = 136;
 pub(crate) async fn submit_batch(
     State(door): State<Door>,
     Tenant(tenant): Tenant,
-    headers: HeaderMap,
+    HeaderKey(key): HeaderKey,
     Said(batch): Said<Batch>,
 ) -> Answer {
-    let asking = Asking { tenant, now: door.engine.now(), key: key_of(&headers)? };
+    let asking = Asking { tenant, now: door.engine.now(), key };
     let drafts = submit_all(batch.jobs, &asking)?;
     let submissions = door.engine.submit(drafts).await?;
     let made_before = made_before(&submissions);

@@ -42,10 +42,8 @@ pub(crate) async fn page(door: &Door, tenant: TenantName, filter: Filter, mut pa
     let below = pairs.parse("cursor", cursor)?;
     pairs.done()?;
     let page = door.engine.store().find(Query { tenant, filter, below, limit }).await?;
-    let page = JobPage {
-        jobs: page.jobs.iter().map(show::job).collect(),
-        next_cursor: page.next.map(|id| id.to_string()),
-    };
+    let page =
+        JobPage { jobs: page.jobs.iter().map(show::job).collect(), next_cursor: page.next.map(|id| id.to_string()) };
     Ok(show::answer(StatusCode::OK, &page))
 }
 

@@ -1,6 +1,7 @@
 //! `POST /v1/jobs/{id}/pause` and `…/resume`: sets a job aside, and takes it up again.
 
 use axum::extract::State;
+use mainspring_core::job::JobView as View;
 use mainspring_core::store::JobCommand;
 use mainspring_wire::JobView;
 
@@ -17,7 +18,7 @@ use crate::routes::jobs::command::Call;
 )]
 pub(crate) async fn pause_job(State(door): State<Door>, Tenant(tenant): Tenant, JobPath(id): JobPath) -> Answer {
     let only = "only a job that has not started can be paused";
-    let is_so = |view: &mainspring_core::job::JobView| view.standing.paused && !view.standing.state.is_final();
+    let is_so = |view: &View| view.standing.paused && !view.standing.state.is_final();
     Call { door: &door, tenant, id, only }.give(vec![JobCommand::Pause], is_so).await
 }
 
@@ -28,6 +29,6 @@ pub(crate) async fn pause_job(State(door): State<Door>, Tenant(tenant): Tenant, 
 )]
 pub(crate) async fn resume_job(State(door): State<Door>, Tenant(tenant): Tenant, JobPath(id): JobPath) -> Answer {
     let only = "only a job that has not ended can be resumed";
-    let is_so = |view: &mainspring_core::job::JobView| !view.standing.paused && !view.standing.state.is_final();
+    let is_so = |view: &View| !view.standing.paused && !view.standing.state.is_final();
     Call { door: &door, tenant, id, only }.give(vec![JobCommand::Resume], is_so).await
 }

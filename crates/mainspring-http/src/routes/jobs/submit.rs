@@ -1,17 +1,18 @@
 //! `POST /v1/jobs`: takes one job in. 202 means that it is durable.
 
 use axum::extract::State;
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use mainspring_core::id::JobId;
 use mainspring_core::job::JobView;
 use mainspring_core::lifecycle::State as JobState;
 use mainspring_core::name::TenantName;
 use mainspring_core::store::Submitted as Stored;
+use mainspring_core::time::Time;
 use mainspring_engine::Submission;
 use mainspring_wire::{NewJob, Status, Submitted};
 
 use crate::accept::{Asking, Names, submit};
-use crate::ask::{FieldError, Said, Tenant};
+use crate::ask::{HeaderKey, Said, Tenant};
 use crate::convert::{fresh_status, stamp, status};
 use crate::door::Door;
 use crate::openapi::Refused;
@@ -21,8 +22,6 @@ use crate::show::{printed, push};
 
 /// As long as an answer gets.
 const ANSWER_BYTES: usize = 192;
-
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Submits one job.
 ///
@@ -35,10 +34,10 @@ const IDEMPOTENCY_KEY: &str = "idempotency-key";
 pub(crate) async fn submit_job(
     State(door): State<Door>,
     Tenant(tenant): Tenant,
-    headers: HeaderMap,
+    HeaderKey(key): HeaderKey,
     Said(job): Said<NewJob>,
 ) -> Answer {
-    let asking = Asking { tenant, now: door.engine.now(), key: key_of(&headers)? };
+    let asking = Asking { tenant, now: door.engine.now(), key };
     let draft = submit(job, &asking, &mut Names::default())?;
     let submission = door.engine.submit(vec![draft]).await?.pop().expect("one answer for one job");
     let submitted = match submission.answer {
@@ -52,13 +51,7 @@ pub(crate) async fn submit_job(
     Ok(printed(StatusCode::ACCEPTED, answer))
 }
 
-pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<String>, FieldError> {
-    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    let not_text = |_| FieldError::invalid("Idempotency-Key", "is not plain text: printable ASCII is allowed");
-    Ok(Some(value.to_str().map_err(not_text)?.to_owned()))
-}
-
-pub(super) fn accepted(id: JobId, state: JobState, ready_at: mainspring_core::time::Time) -> Submitted {
+pub(super) fn accepted(id: JobId, state: JobState, ready_at: Time) -> Submitted {
     Submitted {
         job_id: id.uuid(),
         status: fresh_status(state),
