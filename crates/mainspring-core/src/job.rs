@@ -39,7 +39,7 @@ pub struct Job {
     pub run_at: Time,
     /// When it should be finished: pulls its rank forward.
     pub deadline: Option<Time>,
-    /// Not started by then, it is cancelled.
+    /// Not started by then, it is cancelled. A job that was tried once has started.
     pub expires_at: Option<Time>,
     pub retry: RetryPolicy,
     pub max_attempts: u32,

@@ -174,7 +174,7 @@ pub enum BeatKind {
     Register { info: WorkerInfo, lease: Duration },
     Alive,
     /// Alive, and this is all it holds. Leases claimed before `claimed_before` that are not in the list never
-    /// arrived: they are given back, not counted.
+    /// arrived: they are given back, not counted; those that were asked to stop are cancelled.
     Holding { leases: Vec<LeaseId>, claimed_before: Time },
     /// Leaves for good. What it still holds is taken back by the next reclaim.
     Leave,

@@ -119,8 +119,8 @@ pub struct Attempt<'a> {
 pub fn decide(attempt: Attempt<'_>, outcome: Outcome, now: Time, seed: u64) -> Verdict {
     match outcome {
         Outcome::Succeeded { result } => Verdict::Succeed { result },
-        _ if attempt.cancel_asked => Verdict::Cancel { reason: "asked while it was running".into() },
-        Outcome::Released => Verdict::Release,
+        _ if attempt.cancel_asked => given_back(true),
+        Outcome::Released => given_back(false),
         Outcome::Snoozed { wait } => Verdict::Snooze { at: now.after(wait) },
         Outcome::Failed { error, retry } => lost(attempt, Cause::Failure, error.cut(), retry, now, seed),
         Outcome::TimedOut => {
@@ -131,6 +131,14 @@ pub fn decide(attempt: Attempt<'_>, outcome: Outcome, now: Time, seed: u64) -> V
             let error = Failure { kind: Some("crash".into()), ..Failure::new("the worker went silent") };
             lost(attempt, Cause::Crash, error, RetryWish::AsPolicy, now, seed)
         }
+    }
+}
+
+/// What follows for an attempt that is given back: nothing, unless somebody asked it to stop meanwhile.
+pub fn given_back(cancel_asked: bool) -> Verdict {
+    match cancel_asked {
+        true => Verdict::Cancel { reason: "asked while it was running".into() },
+        false => Verdict::Release,
     }
 }
 

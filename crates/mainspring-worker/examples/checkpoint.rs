@@ -1,4 +1,4 @@
-//! Run it beside a server (`mainspring serve`): `cargo run -p mainspring-worker --example checkpoint -- http://127.0.0.1:7070`
+//! Run it beside a server (`mainspring serve`): `cargo run -p mainspring-worker --example checkpoint -- http://127.0.0.1:7710`
 //!
 //! A long job that saves how far it is. Stop it with Ctrl-C half way, or kill it, and run it again: the next attempt goes on
 //! where the last one was.
@@ -35,7 +35,7 @@ async fn import(ctx: Context) -> Result<Outcome, BoxError> {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let url = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:7070".to_owned());
+    let url = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:7710".to_owned());
     let client = Client::new(&url)?;
 
     let job = NewJob {

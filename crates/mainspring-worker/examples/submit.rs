@@ -1,4 +1,4 @@
-//! Run it beside a server (`mainspring serve`): `cargo run -p mainspring-worker --example submit -- http://127.0.0.1:7070`
+//! Run it beside a server (`mainspring serve`): `cargo run -p mainspring-worker --example submit -- http://127.0.0.1:7710`
 //!
 //! Submits a job that is due in two seconds, twice with the same idempotency key, and watches it until it ends. With no worker
 //! about it stays `PENDING`; start the example `worker` to see it run.
@@ -11,7 +11,7 @@ use serde_json::json;
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
-    let url = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:7070".to_owned());
+    let url = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:7710".to_owned());
     let client = Client::new(&url)?;
 
     let job = NewJob {
@@ -28,7 +28,7 @@ async fn main() -> Result<(), BoxError> {
     println!("{} is {}; submitted again: duplicate = {}", first.job_id, first.status, again.duplicate);
 
     let mut last = None;
-    let mut ticks = tokio::time::Duration::from_millis(100);
+    let mut wait = Duration::from_millis(100);
     loop {
         let job = client.job(first.job_id).await?;
         if last != Some(job.status) {
@@ -39,8 +39,8 @@ async fn main() -> Result<(), BoxError> {
             println!("result: {}", job.result.map_or_else(|| "none".to_owned(), |result| result.to_string()));
             return Ok(());
         }
-        pause(ticks).await;
-        ticks = (ticks * 2).min(Duration::from_secs(2));
+        pause(wait).await;
+        wait = (wait * 2).min(Duration::from_secs(2));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Run it beside a server (`mainspring serve`): `cargo run -p mainspring-worker --example worker -- http://127.0.0.1:7070`
+//! Run it beside a server (`mainspring serve`): `cargo run -p mainspring-worker --example worker -- http://127.0.0.1:7710`
 //!
 //! Two handlers on the queue `mail`: `welcome` does its work, `flaky` fails its first two attempts and asks to be tried again
 //! soon. Submits one of each, runs them until Ctrl-C, and prints what happens.
@@ -32,7 +32,7 @@ async fn flaky(ctx: Context) -> Result<&'static str, Failure> {
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
-    let url = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:7070".to_owned());
+    let url = std::env::args().nth(1).unwrap_or_else(|| "http://127.0.0.1:7710".to_owned());
     let client = Client::new(&url)?;
 
     for kind in ["welcome", "flaky"] {

@@ -37,7 +37,7 @@ pub enum Error {
     /// No answer: the server is down, or the network is. It may or may not have done what was asked; try later.
     #[error("could not reach the server to {call}")]
     Unreachable {
-        /// The call, such as `POST http://127.0.0.1:7070/v1/claims`.
+        /// The call, such as `POST http://127.0.0.1:7710/v1/claims`.
         call: String,
         /// What happened to the connection.
         #[source]
@@ -51,7 +51,7 @@ pub enum Error {
     /// The answer is none of this API's: another program at this address, or a version that does not fit.
     #[error("did not understand the answer to {call}: {reason}")]
     Protocol {
-        /// The call, such as `POST http://127.0.0.1:7070/v1/claims`.
+        /// The call, such as `POST http://127.0.0.1:7710/v1/claims`.
         call: String,
         /// What was wrong with the answer.
         reason: String,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use harness::{Process, Server};
 use mainspring_wire::{
-    Checkpoint, ClaimRequest, ClaimedJob, Complete, ErrorView, ExecutionOutcome, Fail, NewJob, Outcome, Progress, RawValue,
-    Register, RetryPolicy, RetryStrategy, SettleRequest, SettledAs, Settlement, Span, Start, Status,
+    Checkpoint, ClaimRequest, ClaimedJob, Complete, ErrorView, ExecutionOutcome, Fail, NewJob, Outcome, Progress,
+    RawValue, Register, RetryPolicy, RetryStrategy, SettleRequest, SettledAs, Settlement, Span, Start, Status,
 };
 use mainspring_worker::{Client, Error};
 use rustix::process::Signal;
@@ -38,7 +38,8 @@ async fn no_two_holders_a_worker_frozen_past_its_lease_is_stale_and_its_successo
     let job = client.submit(&new_job()).await.expect("submitted").job_id;
 
     let begun = dir.path().join("begun");
-    let script = format!("touch {}; while [ ! -e {}/go ]; do :; done; echo late", begun.display(), dir.path().display());
+    let script =
+        format!("touch {}; while [ ! -e {}/go ]; do :; done; echo late", begun.display(), dir.path().display());
     let mut frozen = worker(&server, &script);
     until(|| async { begun.exists().then_some(()) }).await;
     frozen.signal(Signal::STOP);
@@ -93,7 +94,8 @@ async fn no_two_holders_a_late_worker_gets_stale_for_everything() {
     let error = ErrorView { message: "late".into(), ..ErrorView::default() };
     is_stale(client.fail(job, &Fail { fence, error, retry_after: None, never_retry: true }).await);
     for outcome in Outcome::ALL {
-        let settlements = vec![Settlement { error: Some(ErrorView::default()), ..Settlement::new(job, fence, outcome) }];
+        let settlements =
+            vec![Settlement { error: Some(ErrorView::default()), ..Settlement::new(job, fence, outcome) }];
         let settlements = settlements
             .into_iter()
             .map(|one| match outcome {

@@ -242,7 +242,8 @@ async fn orders_are_followed() {
     client.order(worker_id, Order::Quiet).await.expect("the order is taken");
     client.cancel(first, &CancelRequest::default()).await.expect("it is asked");
     assert_eq!(next(&mut heard).await, "Some(Cancelled)");
-    // Both came with one heartbeat, and the server gives a quiet worker nothing.
+    // The order was given first, so it was heard no later. The server gives a quiet worker nothing either.
+    assert_eq!(running.control.order(), Order::Quiet);
     let second = submit(&server, NewJob::new("long")).await;
     let patient = ClaimRequest { worker_id, queues: vec!["default".to_owned()], max: 1, wait: None };
     assert!(client.claim(&patient).await.expect("an answer").jobs.is_empty());

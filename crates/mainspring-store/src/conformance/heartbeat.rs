@@ -156,3 +156,11 @@ pub async fn answers_come_in_the_order_of_the_beats(stage: Stage) {
 fn alive(held: u64) -> Pulse {
     Pulse::Alive { order: Order::Work, held, cancel: Vec::new(), lost: Vec::new(), released: Vec::new() }
 }
+
+pub async fn a_cancel_that_was_asked_is_not_forgotten_when_a_claim_never_arrived(stage: Stage) {
+    stage.running(job(1)).await;
+    assert_eq!(stage.command(at(1), id(1), JobCommand::Cancel { reason: "stop".into() }).await, Commanded::Asked);
+    let kind = BeatKind::Holding { leases: vec![], claimed_before: at(2) };
+    assert_eq!(stage.beat(at(2), 1, kind).await, alive(0));
+    assert_eq!(stage.state(id(1)).await, State::Cancelled);
+}

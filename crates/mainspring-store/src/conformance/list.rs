@@ -75,6 +75,7 @@ macro_rules! conformance {
             an_unknown_queue_gives_nothing_and_is_not_made
         }
         $crate::conformance! { @verb $new_home; heartbeat:
+            a_cancel_that_was_asked_is_not_forgotten_when_a_claim_never_arrived
             a_worker_lives_from_beat_to_beat
             a_beat_of_a_stranger_changes_nothing
             a_beat_never_shortens_a_life
@@ -124,6 +125,7 @@ macro_rules! conformance {
             a_worker_is_written_off_once_it_holds_nothing
             limits_are_named_a_sweep_takes_no_more_than_its_limit
             no_state_without_an_exit_what_did_not_start_in_time_is_cancelled
+            a_job_that_was_tried_does_not_expire_while_it_waits_for_a_retry
             a_job_that_started_in_time_is_not_cancelled
             a_cancel_that_was_asked_is_not_forgotten_when_a_worker_dies
         }

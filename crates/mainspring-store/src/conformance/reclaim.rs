@@ -156,3 +156,11 @@ pub async fn a_cancel_that_was_asked_is_not_forgotten_when_a_worker_dies(stage: 
     assert_eq!(stage.command(at(1), id(1), cancel()).await, Commanded::Asked);
     assert!(stage.reclaim(at(30_000)).await.leases[0].claimed.lease.cancel_asked);
 }
+
+pub async fn a_job_that_was_tried_does_not_expire_while_it_waits_for_a_retry(stage: Stage) {
+    let claimed = stage.running(Job { expires_at: Some(at(100)), ..job(1) }).await;
+    let failed = Verdict::Retry { at: at(50), cause: Cause::Failure, error: Failure::new("boom") };
+    stage.end(at(10), claimed.lease_id(), failed).await;
+    assert_eq!(stage.reclaim(at(200)).await.expired, vec![]);
+    assert_eq!(stage.promote(at(200)).await, 1);
+}

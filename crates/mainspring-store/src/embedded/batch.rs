@@ -3,6 +3,7 @@
 
 use heed::{PutFlags, RwTxn};
 use mainspring_core::id::JobId;
+use mainspring_core::job::{Job, Tally};
 use mainspring_core::lifecycle::State;
 use mainspring_core::store::Result;
 use mainspring_core::time::Time;
@@ -93,6 +94,17 @@ impl<'e> Batch<'e> {
         let lane = slip.lane();
         self.mirror.queue(slip.queue).lanes.insert(lane);
         self.put(self.tables.ready, &tables::ready(slip.queue, lane, ready_at, id), slip)
+    }
+
+    /// Has an unstarted job found when its expiry comes. Repeated whenever it is placed again, since the sweep drops the
+    /// entry of a job that it finds running.
+    pub fn put_expiry(&mut self, job: &Job, tally: Tally) -> Result<()> {
+        match job.expires_at {
+            Some(expires_at) if tally.attempts == 0 => {
+                self.put(self.tables.expiry, &tables::timed(expires_at, job.id), &())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes a pending job out of wherever it is, and out of the count of its state.

@@ -148,6 +148,7 @@ fn put_in(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
         last_error: standing.last_error.clone().map(Into::into),
     };
     batch.put(batch.tables.changes, job.id.as_bytes(), &change)?;
+    batch.put_expiry(job, standing.tally)?;
     if standing.paused {
         batch.mirror.queue(*queue).counts.paused += 1;
         return Ok(());
@@ -186,7 +187,8 @@ pub fn cancel_unstarted(
 ) -> Result<Option<QueueRef>> {
     let Some(standing) = read::standing(&batch.txn, batch.tables, id)? else { return Ok(None) };
     let (job, queue) = read::job(batch, id)?;
-    if standing.state.is_final() || standing.state == State::Running || job.expires_at != Some(expires_at) {
+    let started = standing.state == State::Running || standing.tally.attempts > 0;
+    if started || standing.state.is_final() || job.expires_at != Some(expires_at) {
         return Ok(None);
     }
     let name = job.queue_ref();

@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
-use mainspring_core::store::{Beat, BeatKind, Pulse, Result, WorkerInfo};
+use mainspring_core::lifecycle::State;
+use mainspring_core::store::{Beat, BeatKind, Pulse, Result, Settled, WorkerInfo};
 use mainspring_core::time::Time;
-use mainspring_core::verdict::Verdict;
+use mainspring_core::verdict::given_back;
 
 use super::batch::Batch;
 use super::mirror::Worker;
@@ -41,9 +42,10 @@ fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
         BeatKind::Holding { leases, claimed_before } => {
             lost = leases.iter().copied().filter(|lease| !holds(batch, worker, *lease)).collect();
             for id in undelivered(batch, worker, &leases, claimed_before) {
-                let queue = batch.mirror.leases[&id].slip.queue;
-                settle::apply(batch, now, id, Verdict::Release)?;
-                released.insert(batch.mirror.queues[queue as usize].name.clone());
+                let verdict = given_back(batch.mirror.leases[&id].cancel_asked);
+                if let Settled::Applied { state: State::Ready, queue, .. } = settle::apply(batch, now, id, verdict)? {
+                    released.insert(queue);
+                }
             }
         }
         BeatKind::Leave => {

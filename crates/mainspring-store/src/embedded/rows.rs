@@ -56,7 +56,7 @@ impl Slip {
     }
 
     pub fn is_expired(&self, now: Time) -> bool {
-        self.expires_ms != 0 && self.expires_ms <= now.as_millis()
+        self.tally.0 == 0 && self.expires_ms != 0 && self.expires_ms <= now.as_millis()
     }
 }
 

@@ -107,10 +107,7 @@ fn try_again(
     };
     batch.put(batch.tables.changes, id.as_bytes(), &change)?;
     let (job, queue) = read::job(batch, id)?;
-    if let Some(expires_at) = job.expires_at {
-        // The sweep drops the entry of a job that it finds running.
-        batch.put(batch.tables.expiry, &tables::timed(expires_at, id), &())?;
-    }
+    batch.put_expiry(&job, tally)?;
     batch.place(id, state, ready_at, &Slip::of(&job, queue, ready_at, tally, true))
 }
 

@@ -63,9 +63,7 @@ fn submit_one(batch: &mut Batch<'_>, now: Time, job: &Job) -> Result<Submitted> 
     if let Some(asked) = &job.idempotency {
         remember_key(batch, job, asked)?;
     }
-    if let Some(expires_at) = job.expires_at {
-        batch.put(batch.tables.expiry, &tables::timed(expires_at, job.id), &())?;
-    }
+    batch.put_expiry(job, Tally::default())?;
     let state = if job.run_at <= now { State::Ready } else { State::Waiting };
     let slip = Slip::of(job, queue, job.run_at, Tally::default(), false);
     batch.place(job.id, state, job.run_at, &slip)?;

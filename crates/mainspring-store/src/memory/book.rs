@@ -123,7 +123,7 @@ impl Entry {
     }
 
     pub fn is_expired(&self, now: Time) -> bool {
-        self.job.expires_at.is_some_and(|at| at <= now)
+        self.standing.tally.attempts == 0 && self.job.expires_at.is_some_and(|at| at <= now)
     }
 
     /// Ends the job. Only a dead one keeps its checkpoint, because it may be revived.

@@ -110,12 +110,12 @@ impl Entry {
 
     /// An expiry that has passed goes, or the sweep would cancel the job before anybody can claim it.
     fn revive(&mut self, now: Time) {
+        self.standing.tally = Tally::default();
         if self.is_expired(now) {
             self.job.expires_at = None;
         }
         self.standing.state = State::Ready;
         self.standing.ready_at = now;
-        self.standing.tally = Tally::default();
         self.standing.ended = None;
     }
 

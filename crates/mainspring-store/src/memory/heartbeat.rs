@@ -7,7 +7,7 @@ use mainspring_core::id::{JobId, LeaseId, WorkerId};
 use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::store::{Beat, BeatKind, Order, Pulse, WorkerInfo, WorkerView};
 use mainspring_core::time::Time;
-use mainspring_core::verdict::Verdict;
+use mainspring_core::verdict::{Verdict, given_back};
 
 use super::book::Book;
 
@@ -71,8 +71,11 @@ impl Book {
         let mut queues = BTreeSet::new();
         for id in missing {
             let entry = self.jobs.get_mut(&id).expect("it was found leased");
-            entry.apply(now, Verdict::Release);
-            queues.insert(entry.job.queue_ref());
+            let verdict = given_back(entry.standing.lease.as_ref().is_some_and(|lease| lease.cancel_asked));
+            if verdict == Verdict::Release {
+                queues.insert(entry.job.queue_ref());
+            }
+            entry.apply(now, verdict);
         }
         queues.into_iter().collect()
     }

@@ -13,10 +13,10 @@ impl BaseUrl {
     pub fn parse(text: &str) -> Result<BaseUrl> {
         let wrong = |why: &str| Err(Error::Address(format!("{text:?} is not the address of a server: {why}")));
         let Ok(uri) = text.trim().parse::<Uri>() else {
-            return wrong("expected something like http://127.0.0.1:7070");
+            return wrong("expected something like http://127.0.0.1:7710");
         };
         let Some(authority) = uri.authority().filter(|authority| !authority.host().is_empty()) else {
-            return wrong("it names no host; expected something like http://127.0.0.1:7070");
+            return wrong("it names no host; expected something like http://127.0.0.1:7710");
         };
         match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTP => {}
@@ -54,10 +54,10 @@ mod tests {
             let base = BaseUrl::parse(text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(base.join("/v1/jobs"), expected);
         };
-        check("http://127.0.0.1:7070", "http://127.0.0.1:7070/v1/jobs");
+        check("http://127.0.0.1:7710", "http://127.0.0.1:7710/v1/jobs");
         check("http://localhost", "http://localhost/v1/jobs");
         check(" http://localhost:80/ ", "http://localhost:80/v1/jobs");
-        check("http://[::1]:7070", "http://[::1]:7070/v1/jobs");
+        check("http://[::1]:7710", "http://[::1]:7710/v1/jobs");
         check("http://proxy/jobs/", "http://proxy/jobs/v1/jobs");
     }
 
@@ -68,11 +68,11 @@ mod tests {
             assert!(error.contains(words), "{error:?} does not say {words:?}");
             assert!(error.contains(text), "{error:?} does not quote {text:?}");
         };
-        check("", "expected something like http://127.0.0.1:7070");
-        check("not an address", "expected something like http://127.0.0.1:7070");
+        check("", "expected something like http://127.0.0.1:7710");
+        check("not an address", "expected something like http://127.0.0.1:7710");
         check("/v1", "names no host");
-        check("localhost:7070", "did you mean http://localhost:7070?");
-        check("https://localhost:7070", "https is not supported yet");
+        check("localhost:7710", "did you mean http://localhost:7710?");
+        check("https://localhost:7710", "https is not supported yet");
         check("ftp://localhost", "ftp is not supported");
         check("http://me:secret@localhost", "a user name or password");
         check("http://localhost?a=b", "a query");

@@ -123,18 +123,18 @@ impl Client {
     async fn reach(&self, call: Call, accept: &'static str) -> std::result::Result<Response<Incoming>, BoxError> {
         let mut request = Request::builder()
             .method(call.method)
-            .uri(self.base.join(&call.path))
+            .uri(self.shared.base.join(&call.path))
             .header(USER_AGENT, AGENT)
             .header(ACCEPT, accept);
         if call.body.is_some() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
         let request = request.body(Full::new(call.body.unwrap_or_default()))?;
-        Ok(self.http.request(request).await?)
+        Ok(self.shared.http.request(request).await?)
     }
 
     fn name(&self, call: &Call) -> String {
-        format!("{} {}", call.method, self.base.join(&call.path))
+        format!("{} {}", call.method, self.shared.base.join(&call.path))
     }
 }
 

@@ -45,7 +45,7 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 /// # async fn run() -> mainspring_worker::Result<()> {
 /// use mainspring_worker::{Client, wire::NewJob};
 ///
-/// let client = Client::new("http://127.0.0.1:7070")?;
+/// let client = Client::new("http://127.0.0.1:7710")?;
 /// let submitted = client.submit(&NewJob::new("send_mail")).await?;
 /// println!("{} is {}", submitted.job_id, submitted.status);
 /// # Ok(())
@@ -53,18 +53,23 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 /// ```
 #[derive(Clone)]
 pub struct Client {
-    http: HttpClient<HttpConnector, Full<Bytes>>,
-    base: Arc<BaseUrl>,
+    shared: Arc<Shared>,
     timeout: Duration,
 }
 
+/// The connections are some 300 bytes of settings and counters by themselves: too much to copy with every clone.
+struct Shared {
+    http: HttpClient<HttpConnector, Full<Bytes>>,
+    base: BaseUrl,
+}
+
 impl Client {
-    /// A client of the server at this address, such as `http://127.0.0.1:7070`. Connects with the first call.
+    /// A client of the server at this address, such as `http://127.0.0.1:7710`. Connects with the first call.
     ///
     /// ```
     /// use mainspring_worker::Client;
     ///
-    /// assert!(Client::new("http://127.0.0.1:7070").is_ok());
+    /// assert!(Client::new("http://127.0.0.1:7710").is_ok());
     /// let error = Client::new("https://jobs.example.com").unwrap_err();
     /// assert!(error.to_string().contains("https"));
     /// ```
@@ -77,7 +82,7 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_MAX)
             .build(connector);
-        Ok(Client { http, base: Arc::new(base), timeout: TIMEOUT_DEFAULT })
+        Ok(Client { shared: Arc::new(Shared { http, base }), timeout: TIMEOUT_DEFAULT })
     }
 
     /// How long a call may take before it counts as unreachable; 30 s unless set. A claim may take its wait on top.
@@ -87,9 +92,9 @@ impl Client {
         self
     }
 
-    /// Where the server is, such as `http://127.0.0.1:7070`.
+    /// Where the server is, such as `http://127.0.0.1:7710`.
     pub fn url(&self) -> &str {
-        self.base.as_str()
+        self.shared.base.as_str()
     }
 
     /// How long a call may take.

@@ -16,7 +16,7 @@ use crate::clock;
 /// use mainspring_worker::{Client, Worker};
 ///
 /// # fn main() -> mainspring_worker::Result<()> {
-/// let worker = Worker::new(Client::new("http://127.0.0.1:7070")?);
+/// let worker = Worker::new(Client::new("http://127.0.0.1:7710")?);
 /// let handle = worker.control();
 /// assert!(!handle.is_healthy(Duration::from_secs(60)), "it has not polled yet");
 /// handle.stop();

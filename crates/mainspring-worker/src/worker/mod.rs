@@ -48,7 +48,7 @@ const STOP_GRACE_DEFAULT: Duration = Duration::from_secs(5);
 /// use mainspring_worker::{BoxError, Client, Context, Worker, shutdown_signal};
 ///
 /// # async fn main_() -> mainspring_worker::Result<()> {
-/// let client = Client::new("http://127.0.0.1:7070")?;
+/// let client = Client::new("http://127.0.0.1:7710")?;
 /// Worker::new(client)
 ///     .queue("mail")
 ///     .handle("send", |ctx| async move {

@@ -43,13 +43,16 @@ impl serde::Serialize for Figures {
     }
 }
 
+/// What took longer than an hour is counted as an hour.
+const LATENCY_US_MAX: u64 = 3_600_000_000;
+
 /// How long something took, many times, in microseconds.
 #[derive(Clone, Debug)]
 pub struct Latencies(Histogram<u64>);
 
 impl Latencies {
     pub fn new() -> Latencies {
-        Latencies(Histogram::new(3).expect("three digits are allowed"))
+        Latencies(Histogram::new_with_bounds(1, LATENCY_US_MAX, 3).expect("the bounds are in order"))
     }
 
     pub fn record(&mut self, us: u64) {
@@ -57,7 +60,7 @@ impl Latencies {
     }
 
     pub fn merge(&mut self, other: &Latencies) {
-        self.0.add(&other.0).expect("both grow as they need");
+        self.0.add(&other.0).expect("both have the same bounds");
     }
 
     pub fn quantile_ms(&self, quantile: f64) -> f64 {

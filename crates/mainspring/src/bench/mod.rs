@@ -92,7 +92,7 @@ struct LifecycleArgs {
     #[arg(long, default_value_t = 100, value_parser = batch_size)]
     batch: usize,
     /// So many submitters and as many workers at once
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 8)]
     connections: usize,
     /// Jobs between submit and settle; four batches a connection if left out
     #[arg(long)]
