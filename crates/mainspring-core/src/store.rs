@@ -57,10 +57,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Hands out the best ready jobs of the asked queues under new fences, in order of rank over all of them.
     /// Earlier requests of the batch are served first. A paused queue gives nothing; a job past its expiry is not
-    /// given (it stays for [`Store::reclaim`]).
+    /// given (it stays for [`Store::reclaim`]). A worker that was silent and is not written off yet shows by its
+    /// claim that it lives.
     async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>>;
 
-    /// Registers workers, keeps them alive, and tells them what to stop.
+    /// Registers workers, keeps them alive, and tells them what to stop. Silence alone ends no worker: until a reclaim
+    /// has written it off, its next beat is as good as the one it missed.
     async fn heartbeat(&self, now: Time, beats: Vec<Beat>) -> Result<Vec<Pulse>>;
 
     /// What running attempts say of themselves: started, checkpoint, progress.
@@ -144,7 +146,7 @@ pub struct Claim {
 pub enum ClaimAnswer {
     /// Best rank first. Empty if nothing is ready.
     Jobs(Vec<Claimed>),
-    /// Never registered, or silent for so long that it was written off: register again.
+    /// Never registered, has left, or was silent for so long that it was written off: register again.
     UnknownWorker,
     /// The worker was told to go quiet or to terminate.
     Quiet,
@@ -176,7 +178,7 @@ pub enum BeatKind {
     /// Alive, and this is all it holds. Leases claimed before `claimed_before` that are not in the list never
     /// arrived: they are given back, not counted; those that were asked to stop are cancelled.
     Holding { leases: Vec<LeaseId>, claimed_before: Time },
-    /// Leaves for good. What it still holds is taken back by the next reclaim.
+    /// Leaves for good ([`WorkerView::LEFT`]). What it still holds is taken back by the next reclaim.
     Leave,
 }
 
@@ -249,7 +251,7 @@ pub struct Reclaim {
     /// At most this many leases and this many expired jobs a call.
     pub limit: usize,
     pub hold_until: Time,
-    /// Leave silent workers alone: after a pause of ours they could not have been heard.
+    /// Leave silent workers alone, apart from those that left: after a pause of ours they could not have been heard.
     pub spare_silent: bool,
 }
 
@@ -428,5 +430,10 @@ pub struct WorkerView {
     pub expires_at: Time,
     pub order: Order,
     pub held: u64,
+}
+
+impl WorkerView {
+    /// When a worker that has left for good expires: it is silent, and no beat brings it back.
+    pub const LEFT: Time = Time::ZERO;
 }
 

@@ -19,7 +19,7 @@ const SERVER_VARIABLE: &str = "MAINSPRING_SERVER";
 
 /// Mainspring, a job scheduler: one binary that never misses a job.
 #[derive(Parser, Debug)]
-#[command(version, about, after_help = exit::HELP, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(version, after_help = exit::HELP, arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Cli {
     /// The server to ask [env: MAINSPRING_SERVER] [default: http://127.0.0.1:7710]
     #[arg(long, global = true, value_name = "URL")]

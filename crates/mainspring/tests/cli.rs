@@ -2,9 +2,12 @@
 
 mod harness;
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 
 use harness::{Process, Server, mainspring};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 const NO_JOB: &str = "01980000-0000-7000-8000-000000000001";
@@ -261,6 +264,24 @@ fn a_server_ends_in_order_while_a_worker_waits_for_jobs() {
     let _worker = server.worker("q", "true");
     server.json(&["job", "submit", "t", "--queue", "q", "--wait"]);
     assert!(server.terminate().success(), "{}", server.process.said());
+}
+
+#[test]
+fn a_second_signal_ends_the_server_at_once() {
+    let dir = folder();
+    let mut server = Server::start(dir.path());
+    let address = server.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    // The second request never gets its body, so an orderly end would wait for it.
+    let requests = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\nPOST /v1/jobs HTTP/1.1\r\nhost: x\r\n\
+        content-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    stream.write_all(requests.as_bytes()).expect("the server reads");
+    assert_eq!(stream.read(&mut [0; 12]).expect("the first is answered"), 12);
+    server.process.signal(Signal::TERM);
+    server.process.wait_for_line(|line| line.contains("a second signal ends it at once").then_some(()));
+    server.process.signal(Signal::TERM);
+    assert_eq!(server.process.wait().code(), Some(1), "{}", server.process.said());
+    assert!(server.process.said().contains("SIGTERM again"));
 }
 
 #[test]

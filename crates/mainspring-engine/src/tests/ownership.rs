@@ -1,5 +1,9 @@
 //! Seats: who cannot renew stops acting, and says so.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use mainspring_core::segment::Segments;
 
 use super::*;
@@ -23,6 +27,9 @@ async fn a_node_that_cannot_renew_stops_acting_before_its_term_ends() {
     world.ground.clock.advance(ms(9_600));
     trigger.tick(world.now()).await.unwrap();
     assert_eq!(world.state(id).await, State::Waiting);
+    let node = world.node();
+    let nudged = pin!(node.ownership.notified()).poll(&mut Context::from_waker(Waker::noop()));
+    assert!(nudged.is_ready(), "the renewal does not wait for its own time");
 
     world.ground.seats.set_out_of_reach(false);
     ownership.tick(world.now()).await.unwrap();

@@ -17,7 +17,29 @@ pub async fn a_worker_lives_from_beat_to_beat(stage: Stage) {
     assert_eq!(stage.beat(last, 1, BeatKind::Alive).await, alive(0));
     let seen = stage.store.workers().await.expect("workers").remove(0);
     assert_eq!((seen.registered_at, seen.last_seen_at, seen.expires_at), (at(0), last, last.after(LEASE)));
+    assert_eq!(stage.reclaim(last.after(LEASE)).await.silent, [worker(1)]);
     assert_eq!(stage.beat(last.after(LEASE), 1, BeatKind::Alive).await, Pulse::Unknown);
+}
+
+pub async fn a_silent_worker_that_was_not_written_off_comes_back_with_what_it_holds(stage: Stage) {
+    let claimed = stage.running(job(1)).await;
+    stage.accept(at(0), vec![job(2)]).await;
+    let late = at(0).after(LEASE).after(LEASE);
+    assert_eq!(stage.beat(late, 1, BeatKind::Alive).await, alive(1));
+    assert_eq!(stage.reclaim(late).await, Reclaimed::default());
+    let later = late.after(LEASE);
+    assert_eq!(stage.claim(later, 1, 1).await.len(), 1, "a claim is a sign of life too");
+    assert_eq!(stage.reclaim(later).await, Reclaimed::default());
+    stage.end(later, claimed.lease_id(), succeed()).await;
+}
+
+pub async fn a_worker_that_left_is_not_brought_back_nor_spared(stage: Stage) {
+    stage.running(job(1)).await;
+    assert_eq!(stage.beat(at(1), 1, BeatKind::Leave).await, alive(1));
+    assert_eq!(stage.beat(at(1), 1, BeatKind::Alive).await, Pulse::Unknown);
+    let ask = Reclaim { spare_silent: true, ..sweep(at(2)) };
+    let reclaimed = stage.store.reclaim(at(2), ask).await.expect("reclaim");
+    assert_eq!((reclaimed.leases.len(), reclaimed.silent), (1, vec![worker(1)]));
 }
 
 pub async fn a_beat_of_a_stranger_changes_nothing(stage: Stage) {

@@ -77,6 +77,8 @@ macro_rules! conformance {
         $crate::conformance! { @verb $new_home; heartbeat:
             a_cancel_that_was_asked_is_not_forgotten_when_a_claim_never_arrived
             a_worker_lives_from_beat_to_beat
+            a_silent_worker_that_was_not_written_off_comes_back_with_what_it_holds
+            a_worker_that_left_is_not_brought_back_nor_spared
             a_beat_of_a_stranger_changes_nothing
             a_beat_never_shortens_a_life
             a_worker_is_shown_as_it_registered

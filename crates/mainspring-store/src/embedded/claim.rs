@@ -15,6 +15,7 @@ use mainspring_core::store::{Claim, Order, Result};
 use mainspring_core::time::Time;
 
 use super::batch::Batch;
+use super::heartbeat;
 use super::rows::{self, LeaseRow, Slip};
 use super::storage;
 use super::tables::{self, ReadyKey, Tables};
@@ -32,13 +33,20 @@ pub fn claim(batch: &mut Batch<'_>, now: Time, claims: Vec<Claim>) -> Result<Vec
 
 fn claim_one(batch: &mut Batch<'_>, now: Time, claim: Claim) -> Result<Picked> {
     let Claim { worker, tenant, queues, max } = claim;
-    match batch.mirror.workers.get(&worker) {
-        Some(known) if known.is_live(now) && known.row.tenant == tenant.as_str() => {
-            if known.row.order() != Order::Work {
-                return Ok(Picked::Quiet);
+    let order = match batch.mirror.workers.get_mut(&worker) {
+        Some(known) if !known.has_left() && known.row.tenant == tenant.as_str() => {
+            let order = known.row.order();
+            if known.is_silent(now, false) {
+                known.row.last_seen_ms = now.as_millis();
+                known.row.expires_ms = now.as_millis().saturating_add(known.row.lease_ms);
+                heartbeat::write_worker(batch, worker)?;
             }
+            order
         }
         _ => return Ok(Picked::UnknownWorker),
+    };
+    if order != Order::Work {
+        return Ok(Picked::Quiet);
     }
     let heads = best(batch, now, &tenant, queues, max)?;
     let leases = heads.into_iter().map(|head| lease(batch, now, worker, head));

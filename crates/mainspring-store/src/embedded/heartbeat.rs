@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
 use mainspring_core::lifecycle::State;
-use mainspring_core::store::{Beat, BeatKind, Pulse, Result, Settled, WorkerInfo};
+use mainspring_core::store::{Beat, BeatKind, Pulse, Result, Settled, WorkerInfo, WorkerView};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::given_back;
 
@@ -28,7 +28,7 @@ fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
         return Ok(pulse(batch, worker, Vec::new(), BTreeSet::new()));
     }
     match batch.mirror.workers.get_mut(&worker) {
-        Some(known) if known.is_live(now) && known.row.tenant == tenant.as_str() => {
+        Some(known) if !known.has_left() && known.row.tenant == tenant.as_str() => {
             known.row.last_seen_ms = now.as_millis();
             let until = now.as_millis().saturating_add(known.row.lease_ms);
             known.row.expires_ms = known.row.expires_ms.max(until);
@@ -50,7 +50,7 @@ fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
         }
         BeatKind::Leave => {
             let known = batch.mirror.workers.get_mut(&worker).expect("it was just found");
-            known.row.expires_ms = now.as_millis();
+            known.row.expires_ms = WorkerView::LEFT.as_millis();
         }
     }
     write_worker(batch, worker)?;

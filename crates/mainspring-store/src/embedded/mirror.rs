@@ -9,7 +9,7 @@ use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::limits;
 use mainspring_core::name::{QueueName, QueueRef, TenantName};
 use mainspring_core::rank::{Aging, Priority};
-use mainspring_core::store::{Counts, Error, Result};
+use mainspring_core::store::{Counts, Error, Result, WorkerView};
 use mainspring_core::time::Time;
 
 use super::cascade::Horizons;
@@ -229,8 +229,14 @@ impl Queue {
 }
 
 impl Worker {
-    pub fn is_live(&self, now: Time) -> bool {
-        self.row.expires_ms > now.as_millis()
+    pub fn has_left(&self) -> bool {
+        self.row.expires_ms == WorkerView::LEFT.as_millis()
+    }
+
+    /// Whether it is to be written off.
+    pub fn is_silent(&self, now: Time, spare_silent: bool) -> bool {
+        let latest = if spare_silent { WorkerView::LEFT } else { now };
+        self.row.expires_ms <= latest.as_millis()
     }
 }
 

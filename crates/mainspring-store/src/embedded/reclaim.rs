@@ -31,7 +31,7 @@ pub fn reclaim(batch: &mut Batch<'_>, now: Time, ask: Reclaim) -> Result<Taken> 
     let take = |(id, cause)| take_over(batch, id, cause, ask.hold_until);
     let leases = overdue.into_iter().take(ask.limit).map(take).collect::<Result<_>>()?;
     let (expired, more_expired) = expire(batch, now, ask.limit)?;
-    let silent = if ask.spare_silent { Vec::new() } else { write_off(batch, now)? };
+    let silent = write_off(batch, now, ask.spare_silent)?;
     Ok(Taken { leases, expired, silent, more: more || more_expired })
 }
 
@@ -45,10 +45,8 @@ fn overdue(batch: &Batch<'_>, now: Time, ask: Reclaim) -> BTreeMap<JobId, CauseR
         }
         overdue.insert(id, mirror.leases[&id].taken.unwrap_or(CauseRow::Timeout));
     }
-    if !ask.spare_silent {
-        for worker in mirror.workers.values().filter(|worker| !worker.is_live(now)) {
-            overdue.extend(worker.held.iter().map(|&id| (id, CauseRow::Crash)));
-        }
+    for worker in mirror.workers.values().filter(|worker| worker.is_silent(now, ask.spare_silent)) {
+        overdue.extend(worker.held.iter().map(|&id| (id, CauseRow::Crash)));
     }
     overdue
 }
@@ -86,8 +84,9 @@ fn expire(batch: &mut Batch<'_>, now: Time, limit: usize) -> Result<(Vec<(JobId,
 }
 
 /// Forgets silent workers that hold nothing any more.
-fn write_off(batch: &mut Batch<'_>, now: Time) -> Result<Vec<WorkerId>> {
-    let gone = batch.mirror.workers.iter().filter(|(_, worker)| !worker.is_live(now) && worker.held.is_empty());
+fn write_off(batch: &mut Batch<'_>, now: Time, spare_silent: bool) -> Result<Vec<WorkerId>> {
+    let workers = batch.mirror.workers.iter();
+    let gone = workers.filter(|(_, worker)| worker.is_silent(now, spare_silent) && worker.held.is_empty());
     let mut gone: Vec<WorkerId> = gone.map(|(&id, _)| id).collect();
     gone.sort();
     for id in &gone {

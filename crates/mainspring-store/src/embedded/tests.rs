@@ -16,12 +16,14 @@ use tempfile::TempDir;
 use super::{Embedded, FORMAT, OpenError, Options};
 use crate::home::Home;
 
-/// A directory of its own.
+/// A directory of its own, in memory if the machine has such a place: the suites make thousands of commits, and that
+/// they reach a disk is shown by the tests that kill the server.
 pub struct EmbeddedHome(TempDir);
 
 impl EmbeddedHome {
     pub fn new() -> EmbeddedHome {
-        EmbeddedHome(tempfile::tempdir().expect("a directory for the test"))
+        let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        EmbeddedHome(home.expect("a directory for the test"))
     }
 }
 

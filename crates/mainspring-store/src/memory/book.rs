@@ -85,8 +85,10 @@ impl Book {
         })
     }
 
-    pub fn is_live(&self, worker: WorkerId, now: Time) -> bool {
-        self.workers.get(&worker).is_some_and(|worker| worker.expires_at > now)
+    /// Whether a worker is to be written off.
+    pub fn is_silent(&self, worker: WorkerId, now: Time, spare_silent: bool) -> bool {
+        let latest = if spare_silent { WorkerView::LEFT } else { now };
+        self.workers.get(&worker).is_none_or(|worker| worker.expires_at <= latest)
     }
 
     pub fn rank(&self, entry: &Entry) -> Rank {

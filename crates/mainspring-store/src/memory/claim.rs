@@ -4,15 +4,19 @@ use mainspring_core::id::JobId;
 use mainspring_core::job::{Claimed, Lease};
 use mainspring_core::lifecycle::State;
 use mainspring_core::rank::Rank;
-use mainspring_core::store::{Claim, ClaimAnswer, Order};
+use mainspring_core::store::{Claim, ClaimAnswer, Order, WorkerView};
 use mainspring_core::time::Time;
 
 use super::book::{Book, Entry};
 
 impl Book {
     pub(super) fn claim(&mut self, now: Time, claim: &Claim) -> ClaimAnswer {
-        match self.workers.get(&claim.worker) {
-            Some(worker) if worker.tenant == claim.tenant && worker.expires_at > now => {
+        match self.workers.get_mut(&claim.worker) {
+            Some(worker) if worker.tenant == claim.tenant && worker.expires_at != WorkerView::LEFT => {
+                if worker.expires_at <= now {
+                    worker.last_seen_at = now;
+                    worker.expires_at = now.after(worker.lease);
+                }
                 if worker.order != Order::Work {
                     return ClaimAnswer::Quiet;
                 }

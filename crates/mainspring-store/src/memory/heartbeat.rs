@@ -18,7 +18,7 @@ impl Book {
             return self.register(now, worker, beat.tenant, info, lease);
         }
         let Some(known) = self.workers.get_mut(&worker) else { return Pulse::Unknown };
-        if known.tenant != beat.tenant || known.expires_at <= now {
+        if known.tenant != beat.tenant || known.expires_at == WorkerView::LEFT {
             return Pulse::Unknown;
         }
         known.last_seen_at = now;
@@ -26,7 +26,7 @@ impl Book {
         match beat.kind {
             BeatKind::Register { .. } | BeatKind::Alive => self.pulse(worker, Vec::new(), Vec::new()),
             BeatKind::Leave => {
-                known.expires_at = now;
+                known.expires_at = WorkerView::LEFT;
                 self.pulse(worker, Vec::new(), Vec::new())
             }
             BeatKind::Holding { leases, claimed_before } => {

@@ -19,7 +19,7 @@ impl Book {
             more: lost.len() > ask.limit || late.len() > ask.limit,
             leases: lost.into_iter().take(ask.limit).map(|(id, cause)| self.take_back(id, cause, ask)).collect(),
             expired: late.into_iter().take(ask.limit).map(|id| self.expire(now, id)).collect(),
-            silent: if ask.spare_silent { Vec::new() } else { self.write_off(now) },
+            silent: self.write_off(now, ask.spare_silent),
         }
     }
 
@@ -29,7 +29,7 @@ impl Book {
         let late = lease.timeout_at.is_some_and(|at| at <= now);
         match entry.taken_back {
             Some(cause) => late.then_some(cause),
-            None if !spare_silent && !self.is_live(lease.worker, now) => Some(Cause::Crash),
+            None if self.is_silent(lease.worker, now, spare_silent) => Some(Cause::Crash),
             None => late.then_some(Cause::Timeout),
         }
     }
@@ -67,12 +67,12 @@ impl Book {
     }
 
     /// Forgets the workers that are silent and hold nothing any more.
-    fn write_off(&mut self, now: Time) -> Vec<WorkerId> {
+    fn write_off(&mut self, now: Time, spare_silent: bool) -> Vec<WorkerId> {
         let silent: Vec<WorkerId> = self
             .workers
             .values()
-            .filter(|worker| worker.expires_at <= now && self.held_by(worker.id).next().is_none())
             .map(|worker| worker.id)
+            .filter(|&id| self.is_silent(id, now, spare_silent) && self.held_by(id).next().is_none())
             .collect();
         for id in &silent {
             self.workers.remove(id);

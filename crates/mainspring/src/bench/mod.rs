@@ -115,8 +115,11 @@ impl BenchArgs {
             }
             report.measured_on(&target.ready);
             eprintln!("{} {run}/{} on {}", self.scenario.name(), self.common.runs, target.ready.store);
+            let before = server::own_usage()?;
             let mut figures = self.measure(&mut target).await?;
             target.put_usage(&mut figures)?;
+            // The client's share of the cores: what it burns, the server lacks.
+            figures.add("client_cpu_seconds", server::own_usage()?.cpu_seconds - before.cpu_seconds);
             target.close().await?;
             report.add(figures);
         }

@@ -35,7 +35,7 @@ pub struct OwnServer {
     pub address: SocketAddr,
 }
 
-/// What the server used so far.
+/// What a process used so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     pub cpu_seconds: f64,
@@ -92,16 +92,24 @@ impl OwnServer {
     }
 
     pub fn usage(&self) -> anyhow::Result<Usage> {
-        let pid = self.pid()?.as_raw_nonzero();
-        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}"));
-        let (stat, status) = (read("stat")?, read("status")?);
-        parse_usage(&stat, &status).ok_or_else(|| anyhow!("/proc/{pid} could not be understood"))
+        usage_of(&self.pid()?.as_raw_nonzero().to_string())
     }
 
     fn pid(&self) -> anyhow::Result<Pid> {
         let id = self.child.id().and_then(|id| i32::try_from(id).ok());
         id.and_then(Pid::from_raw).ok_or_else(|| anyhow!("the server has ended"))
     }
+}
+
+/// What this process used so far.
+pub fn own_usage() -> anyhow::Result<Usage> {
+    usage_of("self")
+}
+
+fn usage_of(pid: &str) -> anyhow::Result<Usage> {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}"));
+    let (stat, status) = (read("stat")?, read("status")?);
+    parse_usage(&stat, &status).ok_or_else(|| anyhow!("/proc/{pid} could not be understood"))
 }
 
 async fn spawn(store: StoreKind, dir: &Path) -> anyhow::Result<(Child, SocketAddr)> {
@@ -174,8 +182,6 @@ mod tests {
 
     #[test]
     fn our_own_usage_is_understood() {
-        let read = |file: &str| std::fs::read_to_string(format!("/proc/self/{file}")).expect("/proc is there");
-        let usage = parse_usage(&read("stat"), &read("status")).expect("it is understood");
-        assert!(usage.rss_anon_bytes > 0);
+        assert!(own_usage().expect("it is understood").rss_anon_bytes > 0);
     }
 }

@@ -14,13 +14,14 @@ const EXIT_LATER: i32 = 75;
 const EXIT_NEVER: i32 = 100;
 
 pub const EXIT_CODES_HELP: &str = "\
-The program gets the job's data as JSON on stdin, and MAINSPRING_JOB_ID, MAINSPRING_FENCE, MAINSPRING_TYPE,
-MAINSPRING_QUEUE, MAINSPRING_ATTEMPT, MAINSPRING_MAX_ATTEMPTS and MAINSPRING_SERVER in its environment, and,
-where there is one, MAINSPRING_CHECKPOINT. Its exit code is the result:
-  0      completed; the code, the tails of the output and the duration are kept as the result
-  75     not now: the job comes again after --later, without using up an attempt
-  100    never: the job is a dead letter at once
-  other  failed: tried again as the job's retry policy says";
+The program gets the job's data as JSON on stdin, and in its environment
+MAINSPRING_JOB_ID, _FENCE, _TYPE, _QUEUE, _ATTEMPT, _MAX_ATTEMPTS, _SERVER and,
+where the attempt before saved one, _CHECKPOINT. Its exit code is the result:
+  0      completed; output tails and duration are kept as the result
+  75     not now: comes again after --later, using up no attempt
+  100    never: a dead letter at once
+  other  failed: tried again as the job's retry policy says
+What it leaves running in its process group is killed when it ends.";
 
 /// The result of a completed job.
 #[derive(Debug, Serialize)]
