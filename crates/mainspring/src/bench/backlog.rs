@@ -33,8 +33,8 @@ pub struct BacklogArgs {
     /// Jobs in a request
     #[arg(long, default_value_t = 100, value_parser = crate::bench::batch_size)]
     batch: usize,
-    /// Connections of each kind
-    #[arg(long, default_value_t = 4)]
+    /// Connections that submit, or drain; twice as many claim and settle
+    #[arg(long, default_value_t = 8)]
     connections: usize,
     /// Jobs in a request while the backlog is loaded and drained
     #[arg(long, default_value_t = 500, value_parser = crate::bench::batch_size)]
@@ -110,6 +110,7 @@ impl BacklogArgs {
             jobs: self.jobs,
             batch: self.batch,
             connections: self.connections,
+            workers: crate::bench::WORKERS_PER_SUBMITTER * self.connections,
             in_flight: crate::bench::in_flight(None, self.batch, self.connections),
             payload_bytes: common.payload,
         }

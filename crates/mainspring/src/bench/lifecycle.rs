@@ -28,8 +28,10 @@ pub struct Load {
     pub jobs: usize,
     /// Jobs in a request; with 1, the single-job calls are used and each connection goes round by itself.
     pub batch: usize,
-    /// As many submitters, and as many workers.
+    /// As many submitters.
     pub connections: usize,
+    /// Connections that claim and settle; with single-job calls each submitter is its own.
+    pub workers: usize,
     /// Jobs between submit and settle; what bounds the wait in the queue.
     pub in_flight: usize,
     pub payload_bytes: usize,
@@ -41,19 +43,18 @@ pub async fn measure(address: SocketAddr, load: &Load) -> anyhow::Result<Figures
     let run = Arc::new(Run::new(load));
     let ask = Ask { queue: &load.queue, max: load.batch.min(crate::bench::CLAIM_MAX), wait: CLAIM_WAIT };
     for _ in 0..load.connections {
-        let hand = Hand::register(address, ask).await?;
-        match load.batch {
-            1 => {
-                let template = Template::single(&load.queue, load.payload_bytes, Due::Now);
-                let submitter = Submitter::singles(address, template).await?;
-                walkers.spawn(round_and_round(run.clone(), submitter, hand));
-            }
-            jobs => {
-                let template = Template::batch(&load.queue, load.payload_bytes, Due::Now, jobs);
-                walkers.spawn(submit_all(run.clone(), Submitter::batches(address, template).await?));
-                walkers.spawn(settle_all(run.clone(), hand));
-            }
+        if load.batch == 1 {
+            let template = Template::single(&load.queue, load.payload_bytes, Due::Now);
+            let submitter = Submitter::singles(address, template).await?;
+            walkers.spawn(round_and_round(run.clone(), submitter, Hand::register(address, ask).await?));
+        } else {
+            let template = Template::batch(&load.queue, load.payload_bytes, Due::Now, load.batch);
+            walkers.spawn(submit_all(run.clone(), Submitter::batches(address, template).await?));
         }
+    }
+    let workers = if load.batch == 1 { 0 } else { load.workers.max(1) };
+    for _ in 0..workers {
+        walkers.spawn(settle_all(run.clone(), Hand::register(address, ask).await?));
     }
     let started = clock::instant();
     run.start.cancel();

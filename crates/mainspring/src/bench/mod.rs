@@ -35,6 +35,9 @@ use crate::clock;
 use crate::config::StoreKind;
 use crate::output::Format;
 
+/// A worker makes two calls for each one of a submitter.
+const WORKERS_PER_SUBMITTER: usize = 2;
+
 /// Jobs in one claim, whatever the batch.
 const CLAIM_MAX: usize = limits::CLAIM_JOBS_MAX;
 
@@ -91,9 +94,12 @@ struct LifecycleArgs {
     /// Jobs in a request; with 1 the single-job calls are used, and each connection goes submit → claim → settle
     #[arg(long, default_value_t = 100, value_parser = batch_size)]
     batch: usize,
-    /// So many submitters and as many workers at once
+    /// Connections that submit; with --batch 1 each also claims and settles
     #[arg(long, default_value_t = 8)]
     connections: usize,
+    /// Connections that claim and settle; twice as many as submit if left out, because they make twice as many calls
+    #[arg(long)]
+    workers: Option<usize>,
     /// Jobs between submit and settle; four batches a connection if left out
     #[arg(long)]
     in_flight: Option<usize>,
@@ -157,6 +163,7 @@ impl LifecycleArgs {
             jobs: self.jobs,
             batch: self.batch,
             connections: self.connections,
+            workers: self.workers.unwrap_or(WORKERS_PER_SUBMITTER * self.connections),
             in_flight: in_flight(self.in_flight, self.batch, self.connections),
             payload_bytes: common.payload,
         }
