@@ -17,8 +17,6 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use crate::error::{Error, Result};
 use crate::signal::Listener;
 
-/// Calls under way at a time: while one commits, the next is already in the store's queue.
-pub const CALLS_MAX: usize = 2;
 /// The items that may wait, for each request that may wait.
 pub const WAITING_ITEMS_PER_REQUEST: usize = 10;
 /// What a caller is told to wait when it is turned away.
@@ -29,6 +27,8 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct Bounds {
     /// Items in one call.
     pub(crate) call_max: usize,
+    /// Calls under way at a time.
+    pub(crate) calls_max: usize,
     /// Requests that wait.
     pub(crate) waiting_max: usize,
     /// A request whose caller is gone is not sent: nobody would take its answer.
@@ -138,7 +138,7 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
         C: Fn(Vec<I>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = store::Result<Vec<A>>> + Send + 'static,
     {
-        let slots = Arc::new(Semaphore::new(CALLS_MAX));
+        let slots = Arc::new(Semaphore::new(self.bounds.calls_max));
         loop {
             let slot = slots.clone().acquire_owned().await.expect("nobody closes the slots");
             let first = match self.left_over.take() {
@@ -168,7 +168,7 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
             }
         }
         // The last calls are over when all slots are free.
-        let _ = slots.acquire_many(CALLS_MAX as u32).await;
+        let _ = slots.acquire_many(self.bounds.calls_max as u32).await;
     }
 
     /// Everything that waits and fits.

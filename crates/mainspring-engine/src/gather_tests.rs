@@ -14,7 +14,7 @@ impl Item for u64 {
     }
 }
 
-const BOUNDS: Bounds = Bounds { call_max: 10, waiting_max: 1_000, drop_abandoned: false };
+const BOUNDS: Bounds = Bounds { call_max: 10, calls_max: 2, waiting_max: 1_000, drop_abandoned: false };
 
 fn closing() -> Signal {
     Signal::new()
@@ -128,7 +128,7 @@ async fn a_full_gather_turns_callers_away_and_loses_nothing() {
         tokio::spawn(async move { gather.ask(vec![item]).await })
     };
     let mut accepted = vec![];
-    for item in 0..CALLS_MAX as u64 {
+    for item in 0..BOUNDS.calls_max as u64 {
         accepted.push(ask(item));
         calls.recv().await.unwrap();
     }

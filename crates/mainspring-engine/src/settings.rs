@@ -20,6 +20,9 @@ pub struct Settings {
     pub claim_wait_max: Duration,
     /// Jobs in one gathered store call. A larger request goes alone.
     pub gather_jobs_max: usize,
+    /// Gathered calls of each sort under way at a time. A store that joins waiting calls into one commit by itself wants
+    /// many: with two, a request waited out a commit more, and 64 clients got 6,800 lifecycles/s in place of 11,000.
+    pub gather_calls_max: usize,
     /// Requests that may wait in a gather before callers get [`crate::Error::Busy`].
     pub inflight_max: usize,
     /// How long a seat is held without being renewed.
@@ -36,6 +39,7 @@ impl Default for Settings {
             dead_retention: 30 * DAY,
             claim_wait_max: Duration::from_secs(60),
             gather_jobs_max: 2_000,
+            gather_calls_max: 16,
             inflight_max: 10_000,
             term: Duration::from_secs(10),
         }

@@ -127,7 +127,7 @@ fn is_short_enough(file: &File) -> Vec<String> {
 /// A heuristic that reads up to the test module; clippy's `unwrap_used` knows better, where there is clippy.
 fn never_unwraps_outside_tests(file: &File) -> Vec<String> {
     let is_test = ["/tests.rs", "_tests.rs"].iter().any(|ending| file.path.ends_with(ending));
-    let is_product = file.path.contains("/src/") && !is_test;
+    let is_product = file.path.contains("/src/") && !file.path.contains("/tests/") && !is_test;
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
     let tests_at = (0..lines.len()).find(|&at| {
         let item = lines[at + 1..].iter().find(|line| !line.starts_with("#["));

@@ -27,6 +27,15 @@ pub enum Picked {
     Quiet,
 }
 
+impl Picked {
+    pub fn jobs(&self) -> usize {
+        match self {
+            Picked::Leases(leases) => leases.len(),
+            Picked::UnknownWorker | Picked::Quiet => 0,
+        }
+    }
+}
+
 pub fn claim(batch: &mut Batch<'_>, now: Time, claims: Vec<Claim>) -> Result<Vec<Picked>> {
     claims.into_iter().map(|claim| claim_one(batch, now, claim)).collect()
 }

@@ -21,6 +21,7 @@ mod read;
 mod reclaim;
 mod report;
 mod rows;
+mod runway;
 mod settle;
 mod submit;
 mod tables;
@@ -42,8 +43,12 @@ use mainspring_core::store::{
 use mainspring_core::time::Time;
 
 pub use open::{FORMAT, OpenError, Options};
+use claim::Picked;
 use read::Reader;
 use writer::Writer;
+
+/// Records of a claim that are read on the spot.
+const READ_INLINE_JOBS_MAX: usize = 32;
 
 /// A store in a directory of its own.
 #[derive(Debug)]
@@ -69,6 +74,10 @@ impl Store for Embedded {
 
     async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
         let picked = self.writer.call(move |batch| claim::claim(batch, now, claims)).await?;
+        // What was claimed by the few was mostly submitted a moment ago: not worth another thread.
+        if picked.iter().map(Picked::jobs).sum::<usize>() <= READ_INLINE_JOBS_MAX {
+            return self.reader.fill(picked);
+        }
         self.read(move |reader| reader.fill(picked)).await
     }
 

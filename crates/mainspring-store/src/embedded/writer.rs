@@ -10,12 +10,13 @@ use tokio::sync::{mpsc, oneshot};
 use super::batch::Batch;
 use super::mirror::Mirror;
 use super::open::Disk;
+use super::runway::Runway;
 use super::storage;
 
 /// Calls waiting for the writer. The engine gathers requests before they get here, so this is never the limit.
 const CALLS_WAITING_MAX: usize = 4_096;
 /// Calls in one commit: bounds how long the first one waits for the last.
-const CALLS_PER_COMMIT_MAX: usize = 64;
+const CALLS_PER_COMMIT_MAX: usize = 256;
 
 #[derive(Debug)]
 pub struct Writer {
@@ -27,7 +28,8 @@ impl Writer {
     pub fn start(disk: Arc<Disk>, mirror: Mirror) -> std::io::Result<Writer> {
         let (calls, waiting) = mpsc::channel(CALLS_WAITING_MAX);
         let thread = std::thread::Builder::new().name("store-writer".into());
-        let thread = thread.spawn(move || run(&disk, mirror, waiting))?;
+        let runway = Runway::new(&disk.env)?;
+        let thread = thread.spawn(move || run(&disk, mirror, runway, waiting))?;
         Ok(Writer { calls: Some(calls), thread: Some(thread) })
     }
 
@@ -106,7 +108,7 @@ impl<T: Send, W: FnOnce(&mut Batch<'_>) -> Result<T> + Send> Call for TypedCall<
     }
 }
 
-fn run(disk: &Disk, mut mirror: Mirror, mut waiting: mpsc::Receiver<Box<dyn Call>>) {
+fn run(disk: &Disk, mut mirror: Mirror, mut runway: Runway, mut waiting: mpsc::Receiver<Box<dyn Call>>) {
     let mut calls: Vec<Box<dyn Call>> = Vec::with_capacity(CALLS_PER_COMMIT_MAX);
     while let Some(first) = waiting.blocking_recv() {
         calls.push(first);
@@ -121,6 +123,7 @@ fn run(disk: &Disk, mut mirror: Mirror, mut waiting: mpsc::Receiver<Box<dyn Call
             reload(disk, &mut mirror);
         }
         calls.drain(..).for_each(|call| call.answer(committed.clone()));
+        runway.keep(&disk.env);
     }
 }
 

@@ -34,11 +34,11 @@ const KINDS: &str = "
 
 #[test]
 fn an_ordinary_run_reaches_every_kind_of_answer() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let mut runner = TestRunner::deterministic();
     let mut seen = BTreeMap::new();
     for _ in 0..CASES_DEFAULT {
-        let script = draw::scripts().new_tree(&mut runner).unwrap().current();
+        let script = draw::scripts().new_tree(&mut runner).expect("a script").current();
         for kind in runtime.block_on(reached(&script)) {
             *seen.entry(kind).or_insert(0) += 1;
         }
