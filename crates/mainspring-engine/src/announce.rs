@@ -40,6 +40,23 @@ impl News {
         }
     }
 
+    /// How many jobs of each queue are ready.
+    pub(crate) fn into_ready(mut self) -> Vec<(QueueRef, u64)> {
+        self.sum_up();
+        self.ready
+    }
+
+    /// Leaves out jobs whose takers need no wake any more.
+    pub(crate) fn without(&mut self, taken: &[(QueueRef, u64)]) {
+        self.sum_up();
+        for (queue, count) in taken {
+            if let Some((_, ready)) = self.ready.iter_mut().find(|(ready, _)| ready == queue) {
+                *ready = ready.saturating_sub(*count);
+            }
+        }
+        self.ready.retain(|&(_, count)| count > 0);
+    }
+
     /// Each queue and each instant once.
     fn sum_up(&mut self) {
         self.due.sort_unstable();

@@ -100,8 +100,15 @@ impl Node {
         let now = self.clock.now();
         let runs = Run::of(&jobs);
         let ids: Option<Vec<JobId>> = self.stage.listening().then(|| jobs.iter().map(|job| job.id).collect());
+        let coming = Run::coming(&runs, &jobs, now);
+        let along = self.poll.take_along(&coming);
+        let taken: Vec<(QueueRef, u64)> =
+            coming.into_iter().map(|(queue, _)| (queue.clone(), along.share_of(&queue))).collect();
         let call = self.store.submit(now, jobs);
-        let answers = self.meters.time_gathered(Call::Submit, runs.iter().map(|run| run.len).sum(), call).await?;
+        let submit = self.meters.time_gathered(Call::Submit, runs.iter().map(|run| run.len).sum(), call);
+        // The submit is polled first, so the store has it first.
+        let (answers, ()) = tokio::join!(biased; submit, along.ask(&self));
+        let answers = answers?;
 
         let mut news = News::default();
         let mut rest = &answers[..];
@@ -110,6 +117,7 @@ impl Node {
             rest = others;
             self.count_submitted(&run.queue, own, &mut news);
         }
+        news.without(&taken);
         self.announce(now, news);
         if let Some(ids) = ids {
             let queues = runs.iter().flat_map(|run| std::iter::repeat_n(&run.queue, run.len));
@@ -156,6 +164,19 @@ impl Run {
     fn of(jobs: &[Job]) -> Vec<Run> {
         let runs = jobs.chunk_by(|a, b| a.queue == b.queue && a.tenant == b.tenant);
         runs.map(|run| Run { queue: run[0].queue_ref(), len: run.len() }).collect()
+    }
+
+    /// How many jobs of each queue will be ready at once, each queue named once.
+    fn coming(runs: &[Run], jobs: &[Job], now: Time) -> Vec<(QueueRef, u64)> {
+        let mut news = News::default();
+        let mut rest = jobs;
+        for run in runs {
+            let (own, others) = rest.split_at(run.len);
+            rest = others;
+            let due = own.iter().filter(|job| job.run_at <= now).count();
+            (0..due).for_each(|_| news.ready(&run.queue.tenant, &run.queue.queue));
+        }
+        news.into_ready()
     }
 }
 

@@ -118,21 +118,22 @@ impl Parking {
         let mut places = self.places();
         let mut woken = Vec::new();
         for (queue, count) in ready {
-            let mut left = *count;
-            while left > 0 {
-                let Some(waiter) = places.first(queue) else { break };
-                if waiter.reply.is_closed() {
-                    continue;
-                }
-                let share = left.min(waiter.claim.max.max(1) as u64);
-                left -= share;
-                woken.push(Woken { waiter, by: Some((queue.clone(), share)) });
-            }
-            if left > 0 {
+            if places.serve(queue, *count, &mut woken) > 0 {
                 self.generation_of(&queue.tenant, &queue.queue).fetch_add(1, Ordering::SeqCst);
             }
         }
         woken
+    }
+
+    /// Takes the waiters that so many jobs could serve, before anybody knows whether they come. A later [`Parking::wake`]
+    /// must tell of what these leave.
+    pub(super) fn take(&self, ready: &[(QueueRef, u64)]) -> Vec<Woken> {
+        let mut places = self.places();
+        let mut taken = Vec::new();
+        for (queue, count) in ready {
+            places.serve(queue, *count, &mut taken);
+        }
+        taken
     }
 
     /// The waiting claims of a worker: it was given an order.
@@ -173,6 +174,21 @@ impl Parking {
 }
 
 impl Places {
+    /// Wakes the first in line for a queue until so many jobs are given out. Answers how many are left over.
+    fn serve(&mut self, queue: &QueueRef, count: u64, woken: &mut Vec<Woken>) -> u64 {
+        let mut left = count;
+        while left > 0 {
+            let Some(waiter) = self.first(queue) else { break };
+            if waiter.reply.is_closed() {
+                continue;
+            }
+            let share = left.min(waiter.claim.max.max(1) as u64);
+            left -= share;
+            woken.push(Woken { waiter, by: Some((queue.clone(), share)) });
+        }
+        left
+    }
+
     fn first(&mut self, queue: &QueueRef) -> Option<Waiter> {
         let ticket = *self.queues.get(queue)?.first()?;
         self.take(ticket)

@@ -172,6 +172,12 @@ impl Poll {
         serve_all(node, self.parking.wake(ready), Wake::Counted);
     }
 
+    /// Takes claims that wait for these queues along with the submit that brings the jobs: both reach the store together,
+    /// and a job goes from its client to its worker in one commit in place of two.
+    pub(crate) fn take_along(&self, coming: &[(QueueRef, u64)]) -> Along {
+        Along(self.parking.take(coming))
+    }
+
     /// Some jobs of these queues may be ready.
     pub(crate) fn probe(&self, node: &Arc<Node>, queues: impl IntoIterator<Item = QueueRef>) {
         let one_each: Vec<(QueueRef, u64)> = queues.into_iter().map(|queue| (queue, 1)).collect();
@@ -193,6 +199,33 @@ impl Poll {
     }
 }
 
+/// Claims on their way to the store behind a submit.
+#[derive(Debug)]
+pub(crate) struct Along(Vec<Woken>);
+
+impl Along {
+    /// For how many jobs of a queue they were taken.
+    pub(crate) fn share_of(&self, queue: &QueueRef) -> u64 {
+        let shares = self.0.iter().filter_map(|woken| woken.by.as_ref());
+        shares.filter(|(by, _)| by == queue).map(|(_, share)| share).sum()
+    }
+
+    /// Asks the store at once, without gathering. Whoever gets nothing waits on.
+    pub(crate) async fn ask(self, node: &Arc<Node>) {
+        if !self.0.is_empty() {
+            let again = serve_once(node, self.0, Wake::Counted, Way::Direct).await;
+            serve_all(node, again, Wake::Counted);
+        }
+    }
+}
+
+/// How woken claims reach the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Gathered,
+    Direct,
+}
+
 /// Takes woken claims to the store, in requests that fit one call each.
 fn serve_all(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake) {
     let mut rest = woken;
@@ -210,50 +243,62 @@ fn serve_all(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake) {
 
 async fn serve(node: Arc<Node>, mut woken: Vec<Woken>, wake: Wake) {
     while !woken.is_empty() {
-        let parking = &node.poll.parking;
-        let generations: Vec<u64> = woken.iter().map(|woken| parking.generation(&woken.waiter.claim)).collect();
-        let claims = woken.iter().map(|woken| woken.waiter.claim.clone()).collect();
-        let answers = match node.claims.ask_patiently(claims).await {
-            Ok(answers) => answers,
-            Err(Error::Closed) => return woken.into_iter().for_each(|woken| send_away(woken.waiter)),
-            Err(error) => {
-                for woken in woken {
-                    let _ = woken.waiter.reply.send(Err(error.clone()));
-                }
-                return;
-            }
-        };
-        let mut again = Vec::new();
-        let mut unspent = Vec::new();
-        for ((Woken { waiter, by }, generation), handful) in woken.into_iter().zip(generations).zip(answers) {
-            let found = by.as_ref().map_or(0, |(queue, _)| handful.count_of(queue) as u64);
-            if let Some((queue, share)) = by {
-                let pass_on = match (handful.jobs(), wake) {
-                    (Some(_), Wake::Probe) => found * 2,
-                    // Filled up from its other queues, or not one to give jobs to: the next in line is served.
-                    (Some(jobs), _) if jobs.len() >= waiter.claim.max => share.saturating_sub(found),
-                    (None, _) => share,
-                    (Some(_), Wake::Counted) => 0,
-                };
-                unspent.push((queue, pass_on));
-            }
-            if !handful.is_empty() {
-                // A receiver that is gone drops the handful, and that gives its jobs back.
-                let _ = waiter.reply.send(Ok(handful));
-                continue;
-            }
-            match parking.park(waiter, generation) {
-                Parked::Waiting { .. } => {}
-                Parked::Changed(waiter) => again.push(Woken { waiter, by: None }),
-                Parked::Over(waiter) => send_away(waiter),
-            }
-        }
-        unspent.retain(|&(_, count)| count > 0);
-        if !unspent.is_empty() {
-            serve_all(&node, parking.wake(&unspent), wake);
-        }
-        woken = again;
+        woken = serve_once(&node, woken, wake, Way::Gathered).await;
     }
+}
+
+/// Asks for all of them once. Answers those that must ask again, because something was woken meanwhile.
+async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -> Vec<Woken> {
+    let parking = &node.poll.parking;
+    let generations: Vec<u64> = woken.iter().map(|woken| parking.generation(&woken.waiter.claim)).collect();
+    let claims = woken.iter().map(|woken| woken.waiter.claim.clone()).collect();
+    let asked = match way {
+        Way::Gathered => node.claims.ask_patiently(claims).await,
+        Way::Direct => node.apply_claims(claims).await.map_err(Error::Store),
+    };
+    let answers = match asked {
+        Ok(answers) => answers,
+        Err(Error::Closed) => {
+            woken.into_iter().for_each(|woken| send_away(woken.waiter));
+            return Vec::new();
+        }
+        Err(error) => {
+            for woken in woken {
+                let _ = woken.waiter.reply.send(Err(error.clone()));
+            }
+            return Vec::new();
+        }
+    };
+    let mut again = Vec::new();
+    let mut unspent = Vec::new();
+    for ((Woken { waiter, by }, generation), handful) in woken.into_iter().zip(generations).zip(answers) {
+        let found = by.as_ref().map_or(0, |(queue, _)| handful.count_of(queue) as u64);
+        if let Some((queue, share)) = by {
+            let pass_on = match (handful.jobs(), wake) {
+                (Some(_), Wake::Probe) => found * 2,
+                // Filled up from its other queues, or not one to give jobs to: the next in line is served.
+                (Some(jobs), _) if jobs.len() >= waiter.claim.max => share.saturating_sub(found),
+                (None, _) => share,
+                (Some(_), Wake::Counted) => 0,
+            };
+            unspent.push((queue, pass_on));
+        }
+        if !handful.is_empty() {
+            // A receiver that is gone drops the handful, and that gives its jobs back.
+            let _ = waiter.reply.send(Ok(handful));
+            continue;
+        }
+        match parking.park(waiter, generation) {
+            Parked::Waiting { .. } => {}
+            Parked::Changed(waiter) => again.push(Woken { waiter, by: None }),
+            Parked::Over(waiter) => send_away(waiter),
+        }
+    }
+    unspent.retain(|&(_, count)| count > 0);
+    if !unspent.is_empty() {
+        serve_all(node, parking.wake(&unspent), wake);
+    }
+    again
 }
 
 fn send_away(waiter: Waiter) {
