@@ -127,7 +127,8 @@ pub struct Lease {
     pub started_at: Option<Time>,
     /// The attempt's own end, whatever the heartbeats say.
     pub timeout_at: Option<Time>,
-    pub cancel_asked: bool,
+    /// Why somebody asked it to stop, if somebody did.
+    pub cancel_asked: Option<String>,
 }
 
 /// How far a running job has come, by its own account.

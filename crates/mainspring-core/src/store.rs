@@ -178,7 +178,7 @@ pub enum BeatKind {
     /// Alive, and this is all it holds. Leases claimed before `claimed_before` that are not in the list never
     /// arrived: they are given back, not counted; those that were asked to stop are cancelled.
     Holding { leases: Vec<LeaseId>, claimed_before: Time },
-    /// Leaves for good ([`WorkerView::LEFT`]). What it still holds is taken back by the next reclaim.
+    /// Leaves for good ([`WorkerView::LEFT`]) and gives back all it holds, not counted.
     Leave,
 }
 

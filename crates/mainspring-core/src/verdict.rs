@@ -112,15 +112,16 @@ pub struct Attempt<'a> {
     pub job: &'a Job,
     /// During the attempt: `attempts` counts it, `failures` and `crashes` do not.
     pub tally: Tally,
-    pub cancel_asked: bool,
+    /// Why somebody asked it to stop, if somebody did.
+    pub cancel_asked: Option<&'a str>,
 }
 
 /// What follows from an attempt that went so.
 pub fn decide(attempt: Attempt<'_>, outcome: Outcome, now: Time, seed: u64) -> Verdict {
     match outcome {
         Outcome::Succeeded { result } => Verdict::Succeed { result },
-        _ if attempt.cancel_asked => given_back(true),
-        Outcome::Released => given_back(false),
+        _ if attempt.cancel_asked.is_some() => given_back(attempt.cancel_asked),
+        Outcome::Released => given_back(None),
         Outcome::Snoozed { wait } => Verdict::Snooze { at: now.after(wait) },
         Outcome::Failed { error, retry } => lost(attempt, Cause::Failure, error.cut(), retry, now, seed),
         Outcome::TimedOut => {
@@ -135,10 +136,10 @@ pub fn decide(attempt: Attempt<'_>, outcome: Outcome, now: Time, seed: u64) -> V
 }
 
 /// What follows for an attempt that is given back: nothing, unless somebody asked it to stop meanwhile.
-pub fn given_back(cancel_asked: bool) -> Verdict {
+pub fn given_back(cancel_asked: Option<&str>) -> Verdict {
     match cancel_asked {
-        true => Verdict::Cancel { reason: "asked while it was running".into() },
-        false => Verdict::Release,
+        Some(reason) => Verdict::Cancel { reason: reason.into() },
+        None => Verdict::Release,
     }
 }
 

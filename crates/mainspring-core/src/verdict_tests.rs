@@ -44,7 +44,7 @@ fn failed(retry: RetryWish) -> Outcome {
 }
 
 fn verdict(tally: Tally, outcome: Outcome) -> Verdict {
-    decide(Attempt { job: &job(3, 1), tally, cancel_asked: false }, outcome, NOW, 0)
+    decide(Attempt { job: &job(3, 1), tally, cancel_asked: None }, outcome, NOW, 0)
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn crashes_are_counted_apart_from_failures() {
 
 #[test]
 fn a_job_asked_to_stop_ends_cancelled_unless_it_was_done() {
-    let asked = |outcome| decide(Attempt { job: &job(3, 1), tally: tally(1, 0, 0), cancel_asked: true }, outcome, NOW, 0);
-    assert!(matches!(asked(Outcome::Released), Verdict::Cancel { .. }));
+    let asked = |outcome| decide(Attempt { job: &job(3, 1), tally: tally(1, 0, 0), cancel_asked: Some("stop") }, outcome, NOW, 0);
+    assert_eq!(asked(Outcome::Released), Verdict::Cancel { reason: "stop".into() });
     assert!(matches!(asked(Outcome::Crashed), Verdict::Cancel { .. }));
     assert!(matches!(asked(failed(RetryWish::AsPolicy)), Verdict::Cancel { .. }));
     assert!(matches!(asked(Outcome::Succeeded { result: None }), Verdict::Succeed { .. }));
@@ -104,7 +104,7 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
 proptest! {
     #[test]
     fn every_verdict_is_a_move_of_the_table(outcome in outcomes(), failures in 0u32..5, crashes in 0u32..5, asked: bool, seed: u64) {
-        let attempt = Attempt { job: &job(3, 2), tally: tally(failures + crashes + 1, failures, crashes), cancel_asked: asked };
+        let attempt = Attempt { job: &job(3, 2), tally: tally(failures + crashes + 1, failures, crashes), cancel_asked: asked.then_some("stop") };
         let verdict = decide(attempt, outcome, NOW, seed);
         let what = match verdict {
             Verdict::Succeed { .. } => Move::Succeed,
@@ -125,7 +125,7 @@ proptest! {
         let mut counted = Tally::default();
         let ends = outcomes.into_iter().any(|outcome| {
             let during = Tally { attempts: counted.attempts + 1, ..counted };
-            let verdict = decide(Attempt { job: &job, tally: during, cancel_asked: false }, outcome, NOW, 0);
+            let verdict = decide(Attempt { job: &job, tally: during, cancel_asked: None }, outcome, NOW, 0);
             counted = verdict.count(during);
             matches!(verdict, Verdict::Bury { .. })
         });

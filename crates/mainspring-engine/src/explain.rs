@@ -138,7 +138,7 @@ fn running(standing: &Standing, around: Around<'_>) -> Vec<Reason> {
     // A worker that is not registered any more holds it until the next sweep.
     let until = silent_at.into_iter().chain(lease.timeout_at).min().unwrap_or(around.now);
     let held = Reason::HeldBy { worker: lease.worker, until };
-    [Some(held), lease.cancel_asked.then_some(Reason::CancelAsked)].into_iter().flatten().collect()
+    [Some(held), lease.cancel_asked.as_ref().map(|_| Reason::CancelAsked)].into_iter().flatten().collect()
 }
 
 fn buried(view: &JobView) -> Reason {

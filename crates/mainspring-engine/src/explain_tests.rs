@@ -47,7 +47,7 @@ fn view(state: State) -> JobView {
 
 fn held(timeout_at: Option<Time>, cancel_asked: bool) -> JobView {
     let lease =
-        Lease { fence: Fence(1), worker: worker().id, claimed_at: NOW, started_at: None, timeout_at, cancel_asked };
+        Lease { fence: Fence(1), worker: worker().id, claimed_at: NOW, started_at: None, timeout_at, cancel_asked: cancel_asked.then(|| "stop".into()) };
     let running = view(State::Running);
     JobView { standing: Standing { lease: Some(lease), ..running.standing }, ..running }
 }

@@ -61,7 +61,7 @@ impl Node {
         let held = |view: &&JobView| view.standing.lease.as_ref().is_some_and(|held| held.fence == lease.fence);
         // The store will call it stale, whatever the verdict; this one would do no harm either.
         let Some(view) = view.filter(held) else { return Verdict::Release };
-        let cancel_asked = view.standing.lease.as_ref().is_some_and(|held| held.cancel_asked);
+        let cancel_asked = view.standing.lease.as_ref().and_then(|held| held.cancel_asked.as_deref());
         let attempt = Attempt { job: &view.job, tally: view.standing.tally, cancel_asked };
         verdict::decide(attempt, outcome, now, self.mint.lock().seed())
     }

@@ -109,7 +109,7 @@ mod tests {
             claimed_at: at,
             started_at: None,
             timeout_at: full.then_some(at),
-            cancel_asked: false,
+            cancel_asked: None,
         };
         let last_error = full.then(|| Failure { kind: Some("IO".into()), ..Failure::new("line\nbreak \"q\"") });
         let checkpoint = full.then(|| Json("[ 3 ]".into()));

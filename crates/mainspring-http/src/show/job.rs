@@ -58,7 +58,7 @@ fn lease(standing: &Standing) -> Option<wire::LeaseView> {
         claimed_at: stamp(lease.claimed_at),
         started_at: lease.started_at.map(stamp),
         timeout_at: lease.timeout_at.map(stamp),
-        cancel_requested: lease.cancel_asked,
+        cancel_requested: lease.cancel_asked.is_some(),
     })
 }
 

@@ -201,7 +201,7 @@ pub async fn a_claim_counts_the_attempt_and_sets_its_own_timeout(stage: Stage) {
     assert_eq!(claimed.tally, Tally { attempts: 1, failures: 0, crashes: 0 });
     assert_eq!(claimed.lease.timeout_at, Some(at(3000)));
     assert_eq!((claimed.lease.worker, claimed.lease.claimed_at), (worker(1), at(0)));
-    assert_eq!((claimed.lease.started_at, claimed.lease.cancel_asked), (None, false));
+    assert_eq!((claimed.lease.started_at, &claimed.lease.cancel_asked), (None, &None));
     let standing = stage.view(id(1)).await.standing;
     assert_eq!((standing.state, standing.tally, standing.lease), (State::Running, claimed.tally, Some(claimed.lease)));
 }

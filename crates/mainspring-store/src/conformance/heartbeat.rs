@@ -34,12 +34,11 @@ pub async fn a_silent_worker_that_was_not_written_off_comes_back_with_what_it_ho
 }
 
 pub async fn a_worker_that_left_is_not_brought_back_nor_spared(stage: Stage) {
-    stage.running(job(1)).await;
-    assert_eq!(stage.beat(at(1), 1, BeatKind::Leave).await, alive(1));
+    stage.register(at(0), 1).await;
+    assert_eq!(stage.beat(at(1), 1, BeatKind::Leave).await, alive(0));
     assert_eq!(stage.beat(at(1), 1, BeatKind::Alive).await, Pulse::Unknown);
     let ask = Reclaim { spare_silent: true, ..sweep(at(2)) };
-    let reclaimed = stage.store.reclaim(at(2), ask).await.expect("reclaim");
-    assert_eq!((reclaimed.leases.len(), reclaimed.silent), (1, vec![worker(1)]));
+    assert_eq!(stage.store.reclaim(at(2), ask).await.expect("reclaim").silent, [worker(1)]);
 }
 
 pub async fn a_beat_of_a_stranger_changes_nothing(stage: Stage) {
@@ -158,13 +157,14 @@ pub async fn a_worker_learns_what_it_has_lost(stage: Stage) {
     assert_eq!((count, lost), (1, vec![never, held[0], wrong]));
 }
 
-pub async fn no_state_without_an_exit_what_a_leaving_worker_holds_is_taken_back(stage: Stage) {
+pub async fn no_state_without_an_exit_what_a_leaving_worker_holds_is_given_back_and_not_counted(stage: Stage) {
     stage.running(job(1)).await;
-    assert_eq!(stage.beat(at(100), 1, BeatKind::Leave).await, alive(1));
+    let pulse = stage.beat(at(100), 1, BeatKind::Leave).await;
+    assert!(matches!(pulse, Pulse::Alive { held: 0, released, .. } if released == [queue_ref("mail")]));
     assert_eq!(stage.claim_from(at(100), 1, &["mail"], 1).await, ClaimAnswer::UnknownWorker);
-    let reclaimed = stage.reclaim(at(100)).await;
-    assert_eq!(reclaimed.leases.len(), 1);
-    assert_eq!(reclaimed.silent, [worker(1)]);
+    let standing = stage.view(id(1)).await.standing;
+    assert_eq!((standing.state, standing.tally), (State::Ready, Tally::default()));
+    assert_eq!(stage.reclaim(at(100)).await.silent, [worker(1)]);
 }
 
 pub async fn answers_come_in_the_order_of_the_beats(stage: Stage) {

@@ -89,7 +89,7 @@ macro_rules! conformance {
             nothing_accepted_is_lost_what_never_arrived_is_given_back_uncounted
             a_fresh_claim_that_is_still_on_its_way_is_not_given_back
             a_worker_learns_what_it_has_lost
-            no_state_without_an_exit_what_a_leaving_worker_holds_is_taken_back
+            no_state_without_an_exit_what_a_leaving_worker_holds_is_given_back_and_not_counted
             answers_come_in_the_order_of_the_beats
         }
         $crate::conformance! { @verb $new_home; report:

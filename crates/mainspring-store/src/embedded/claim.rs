@@ -139,7 +139,7 @@ fn lease(batch: &mut Batch<'_>, now: Time, worker: WorkerId, head: Head) -> Resu
         started_ms: None,
         timeout_ms: (slip.timeout_ms != 0)
             .then(|| now.after(std::time::Duration::from_millis(slip.timeout_ms)).as_millis()),
-        cancel_asked: false,
+        cancel_asked: None,
         taken: None,
         ready_ms: ready_at.as_millis(),
         slip,

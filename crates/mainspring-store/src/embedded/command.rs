@@ -79,8 +79,9 @@ fn command_job(batch: &mut Batch<'_>, now: Time, tenant: &TenantName, id: JobId,
         JobCommand::Resume if unstarted && !paused => {}
         JobCommand::Resume if unstarted => resume(batch, now, subject)?,
         JobCommand::Cancel { reason } if unstarted => cancel(batch, now, subject, reason)?,
-        JobCommand::Cancel { .. } if state == State::Running => {
-            batch.mirror.leases.get_mut(&id).expect("a running job has a lease").cancel_asked = true;
+        JobCommand::Cancel { reason } if state == State::Running => {
+            let lease = batch.mirror.leases.get_mut(&id).expect("a running job has a lease");
+            lease.cancel_asked.get_or_insert(reason);
             report::write_lease(batch, id)?;
             return Ok(Commanded::Asked);
         }

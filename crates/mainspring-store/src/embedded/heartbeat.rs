@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
 use mainspring_core::lifecycle::State;
+use mainspring_core::name::QueueRef;
 use mainspring_core::store::{Beat, BeatKind, Pulse, Result, Settled, WorkerInfo, WorkerView};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::given_back;
@@ -42,19 +43,27 @@ fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
         BeatKind::Holding { leases, claimed_before } => {
             lost = leases.iter().copied().filter(|lease| !holds(batch, worker, *lease)).collect();
             for id in undelivered(batch, worker, &leases, claimed_before) {
-                let verdict = given_back(batch.mirror.leases[&id].cancel_asked);
-                if let Settled::Applied { state: State::Ready, queue, .. } = settle::apply(batch, now, id, verdict)? {
-                    released.insert(queue);
-                }
+                give_back(batch, now, id, &mut released)?;
             }
         }
         BeatKind::Leave => {
             let known = batch.mirror.workers.get_mut(&worker).expect("it was just found");
             known.row.expires_ms = WorkerView::LEFT.as_millis();
+            for id in known.held.clone() {
+                give_back(batch, now, id, &mut released)?;
+            }
         }
     }
     write_worker(batch, worker)?;
     Ok(pulse(batch, worker, lost, released))
+}
+
+fn give_back(batch: &mut Batch<'_>, now: Time, id: JobId, released: &mut BTreeSet<QueueRef>) -> Result<()> {
+    let verdict = given_back(batch.mirror.leases[&id].cancel_asked.as_deref());
+    if let Settled::Applied { state: State::Ready, queue, .. } = settle::apply(batch, now, id, verdict)? {
+        released.insert(queue);
+    }
+    Ok(())
 }
 
 fn register(batch: &mut Batch<'_>, now: Time, worker: WorkerId, tenant: &str, info: WorkerInfo, lease_ms: u64) {
@@ -104,12 +113,12 @@ fn pulse(
     batch: &Batch<'_>,
     worker: WorkerId,
     lost: Vec<LeaseId>,
-    released: BTreeSet<mainspring_core::name::QueueRef>,
+    released: BTreeSet<QueueRef>,
 ) -> Pulse {
     let known = &batch.mirror.workers[&worker];
     let cancel = known.held.iter().filter_map(|&job| {
         let lease = &batch.mirror.leases[&job];
-        lease.cancel_asked.then_some(LeaseId { job, fence: Fence(lease.fence) })
+        lease.cancel_asked.is_some().then_some(LeaseId { job, fence: Fence(lease.fence) })
     });
     Pulse::Alive {
         order: known.row.order(),

@@ -43,7 +43,7 @@ fn overdue(batch: &Batch<'_>, now: Time, ask: Reclaim) -> BTreeMap<JobId, CauseR
         if at > now {
             break;
         }
-        overdue.insert(id, mirror.leases[&id].taken.unwrap_or(CauseRow::Timeout));
+        overdue.insert(id, mirror.leases[&id].taken.map_or(CauseRow::Timeout, |(cause, _)| cause));
     }
     for worker in mirror.workers.values().filter(|worker| worker.is_silent(now, ask.spare_silent)) {
         overdue.extend(worker.held.iter().map(|&id| (id, CauseRow::Crash)));
@@ -53,9 +53,10 @@ fn overdue(batch: &Batch<'_>, now: Time, ask: Reclaim) -> BTreeMap<JobId, CauseR
 
 fn take_over(batch: &mut Batch<'_>, id: JobId, cause: CauseRow, hold_until: Time) -> Result<(JobId, LeaseRow, Cause)> {
     let mut lease = batch.mirror.leases[&id].clone();
+    let held_as = lease.taken.map_or(lease.fence, |(_, fence)| fence);
     lease.fence = batch.mirror.mint_fence();
     lease.timeout_ms = Some(hold_until.as_millis());
-    lease.taken = Some(cause);
+    lease.taken = Some((cause, held_as));
     batch.mirror.hold(id, lease.clone());
     batch.put(batch.tables.leases, id.as_bytes(), &lease)?;
     let cause = match cause {

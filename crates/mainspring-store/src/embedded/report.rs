@@ -17,7 +17,7 @@ fn report_one(batch: &mut Batch<'_>, now: Time, report: Report) -> Result<Hold> 
     let Some(lease) = batch.mirror.leases.get_mut(&id).filter(|lease| lease.fence == report.lease.fence.0) else {
         return Ok(Hold::Stale);
     };
-    let cancel_asked = lease.cancel_asked;
+    let cancel_asked = lease.cancel_asked.is_some();
     match report.kind {
         ReportKind::Started if lease.started_ms.is_some() => {}
         ReportKind::Started => {

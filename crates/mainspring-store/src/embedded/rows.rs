@@ -289,9 +289,9 @@ pub struct LeaseRow {
     pub claimed_ms: u64,
     pub started_ms: Option<u64>,
     pub timeout_ms: Option<u64>,
-    pub cancel_asked: bool,
-    /// The reclaimer holds it, for this reason; its worker does not any more.
-    pub taken: Option<CauseRow>,
+    pub cancel_asked: Option<String>,
+    /// The reclaimer holds it, for this reason; its worker, who knew it by this fence, does not any more.
+    pub taken: Option<(CauseRow, u64)>,
     pub ready_ms: u64,
     /// Its tally counts the running attempt.
     pub slip: Slip,
@@ -309,7 +309,7 @@ impl LeaseRow {
             claimed_at: Time::from_millis(self.claimed_ms),
             started_at: self.started_ms.map(Time::from_millis),
             timeout_at: self.timeout_ms.map(Time::from_millis),
-            cancel_asked: self.cancel_asked,
+            cancel_asked: self.cancel_asked.clone(),
         }
     }
 }

@@ -95,7 +95,7 @@ fn try_again(
 ) -> Result<()> {
     let before = change_of(batch, id, lease.slip.changed)?.unwrap_or_default();
     let row = execution(&lease, now, &verdict);
-    batch.put(batch.tables.executions, &tables::execution(id, lease.fence), &row)?;
+    batch.put(batch.tables.executions, &tables::execution(id, row.fence), &row)?;
     let tally = verdict.count(lease.slip.tally.into());
     let change = Change {
         paused: None,
@@ -122,7 +122,7 @@ fn change_of(batch: &Batch<'_>, id: JobId, changed: bool) -> Result<Option<Chang
 fn execution(lease: &LeaseRow, now: Time, verdict: &Verdict) -> ExecutionRow {
     ExecutionRow {
         attempt: lease.slip.tally.0,
-        fence: lease.fence,
+        fence: lease.taken.map_or(lease.fence, |(_, fence)| fence),
         worker: lease.worker,
         started_ms: lease.started_ms.unwrap_or(lease.claimed_ms),
         ended_ms: now.as_millis(),

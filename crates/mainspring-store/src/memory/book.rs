@@ -23,6 +23,13 @@ pub(super) struct Book {
     pub keys: BTreeMap<(TenantName, IdempotencyKey), Remembered>,
 }
 
+/// Why a lease was taken back, and the fence its worker knew it by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TakenFrom {
+    pub cause: Cause,
+    pub fence: Fence,
+}
+
 /// A job and everything that is known of it.
 #[derive(Debug)]
 pub(super) struct Entry {
@@ -30,7 +37,7 @@ pub(super) struct Entry {
     pub standing: Standing,
     pub executions: Vec<Execution>,
     /// The lease ran out for this reason and is now held by whoever reclaimed it, no longer by its worker.
-    pub taken_back: Option<Cause>,
+    pub taken_back: Option<TakenFrom>,
 }
 
 #[derive(Debug, Default)]

@@ -52,7 +52,7 @@ impl Book {
             claimed_at: now,
             started_at: None,
             timeout_at: entry.job.timeout.map(|timeout| now.after(timeout)),
-            cancel_asked: false,
+            cancel_asked: None,
         });
         entry.claimed()
     }

@@ -77,8 +77,8 @@ impl Entry {
             JobCommand::Cancel { reason } if before_start => {
                 self.end(State::Cancelled, Ended { at: now, result: None, reason: Some(reason) });
             }
-            JobCommand::Cancel { .. } if self.standing.state == State::Running => {
-                self.standing.lease.as_mut().expect("a running job has a lease").cancel_asked = true;
+            JobCommand::Cancel { reason } if self.standing.state == State::Running => {
+                self.standing.lease.as_mut().expect("a running job has a lease").cancel_asked.get_or_insert(reason);
                 return Commanded::Asked;
             }
             JobCommand::Revive { data } if self.standing.state == State::Dead => {

@@ -27,7 +27,8 @@ impl Book {
             BeatKind::Register { .. } | BeatKind::Alive => self.pulse(worker, Vec::new(), Vec::new()),
             BeatKind::Leave => {
                 known.expires_at = WorkerView::LEFT;
-                self.pulse(worker, Vec::new(), Vec::new())
+                let released = self.give_back(now, worker, &[], Time::MAX);
+                self.pulse(worker, Vec::new(), released)
             }
             BeatKind::Holding { leases, claimed_before } => {
                 let held: BTreeSet<LeaseId> = self.leases_of(worker).map(|(lease, _)| lease).collect();
@@ -71,7 +72,8 @@ impl Book {
         let mut queues = BTreeSet::new();
         for id in missing {
             let entry = self.jobs.get_mut(&id).expect("it was found leased");
-            let verdict = given_back(entry.standing.lease.as_ref().is_some_and(|lease| lease.cancel_asked));
+            let lease = entry.standing.lease.as_ref().expect("it was found leased");
+            let verdict = given_back(lease.cancel_asked.as_deref());
             if verdict == Verdict::Release {
                 queues.insert(entry.job.queue_ref());
             }
@@ -85,7 +87,7 @@ impl Book {
     }
 
     fn pulse(&self, worker: WorkerId, lost: Vec<LeaseId>, released: Vec<QueueRef>) -> Pulse {
-        let cancel = self.held_by(worker).filter(|(_, lease)| lease.cancel_asked);
+        let cancel = self.held_by(worker).filter(|(_, lease)| lease.cancel_asked.is_some());
         Pulse::Alive {
             order: self.workers[&worker].order,
             held: self.held_by(worker).count() as u64,

@@ -8,7 +8,7 @@ use mainspring_core::store::{Reclaim, Reclaimed, TakenBack};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Cause;
 
-use super::book::{Book, Entry};
+use super::book::{Book, Entry, TakenFrom};
 
 impl Book {
     pub(super) fn reclaim(&mut self, now: Time, ask: Reclaim) -> Reclaimed {
@@ -28,7 +28,7 @@ impl Book {
         let lease = entry.standing.lease.as_ref()?;
         let late = lease.timeout_at.is_some_and(|at| at <= now);
         match entry.taken_back {
-            Some(cause) => late.then_some(cause),
+            Some(TakenFrom { cause, .. }) => late.then_some(cause),
             None if self.is_silent(lease.worker, now, spare_silent) => Some(Cause::Crash),
             None => late.then_some(Cause::Timeout),
         }
@@ -38,9 +38,10 @@ impl Book {
         let fence = self.next_fence();
         let entry = self.jobs.get_mut(&id).expect("it was found lost");
         let lease = entry.standing.lease.as_mut().expect("a lost job has a lease");
-        lease.fence = fence;
+        let held_as = std::mem::replace(&mut lease.fence, fence);
         lease.timeout_at = Some(ask.hold_until);
-        entry.taken_back = Some(cause);
+        let fence = entry.taken_back.map_or(held_as, |before| before.fence);
+        entry.taken_back = Some(TakenFrom { cause, fence });
         TakenBack { claimed: entry.claimed(), cause }
     }
 

@@ -19,6 +19,6 @@ impl Book {
                 standing.progress = progress.or(standing.progress.take());
             }
         }
-        Hold::Held { cancel_asked: lease.cancel_asked }
+        Hold::Held { cancel_asked: lease.cancel_asked.is_some() }
     }
 }

@@ -24,10 +24,10 @@ impl Entry {
     /// Ends the running attempt, writes it into the history, and moves the job to where the verdict sends it.
     pub(super) fn apply(&mut self, now: Time, verdict: Verdict) {
         let lease = self.standing.lease.take().expect("only a leased job is settled");
-        self.taken_back = None;
+        let taken_from = self.taken_back.take();
         self.executions.push(Execution {
             attempt: self.standing.tally.attempts,
-            fence: lease.fence,
+            fence: taken_from.map_or(lease.fence, |taken| taken.fence),
             worker: lease.worker,
             started_at: lease.started_at.unwrap_or(lease.claimed_at),
             ended_at: now,
