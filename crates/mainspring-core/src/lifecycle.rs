@@ -22,15 +22,8 @@ pub enum State {
 }
 
 impl State {
-    pub const ALL: [State; 7] = [
-        State::Blocked,
-        State::Waiting,
-        State::Ready,
-        State::Running,
-        State::Succeeded,
-        State::Dead,
-        State::Cancelled,
-    ];
+    pub const ALL: [State; 7] =
+        [State::Blocked, State::Waiting, State::Ready, State::Running, State::Succeeded, State::Dead, State::Cancelled];
 
     pub fn is_final(self) -> bool {
         matches!(self, State::Succeeded | State::Dead | State::Cancelled)
@@ -187,7 +180,10 @@ mod tests {
     #[test]
     fn no_state_without_an_exit() {
         for state in State::ALL {
-            assert!(MOVES.iter().any(|&(from, _, to)| from == Some(state) && to != Some(state)), "{state:?} has no exit");
+            assert!(
+                MOVES.iter().any(|&(from, _, to)| from == Some(state) && to != Some(state)),
+                "{state:?} has no exit"
+            );
             assert!(MOVES.iter().any(|&(_, _, to)| to == Some(state)), "{state:?} cannot be entered");
         }
     }

@@ -28,7 +28,13 @@ fn is_text(c: char) -> bool {
     !c.is_control()
 }
 
-fn check(noun: &'static str, text: &str, max: usize, fits: fn(char) -> bool, allowed: &'static str) -> Result<(), BadName> {
+fn check(
+    noun: &'static str,
+    text: &str,
+    max: usize,
+    fits: fn(char) -> bool,
+    allowed: &'static str,
+) -> Result<(), BadName> {
     if text.is_empty() {
         return Err(BadName::Empty { noun });
     }

@@ -7,13 +7,22 @@ use crate::limits::SPAN_MAX;
 /// How the wait grows with the retries made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Backoff {
-    Fixed { delay: Duration },
+    Fixed {
+        delay: Duration,
+    },
     /// `step`, 2 × `step`, 3 × `step` …
-    Linear { step: Duration },
+    Linear {
+        step: Duration,
+    },
     /// `base`, `base` × `factor`, `base` × `factor`² …
-    Exponential { base: Duration, factor: f64 },
+    Exponential {
+        base: Duration,
+        factor: f64,
+    },
     /// These, in order; then the last one again.
-    List { delays: Vec<Duration> },
+    List {
+        delays: Vec<Duration>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +72,11 @@ pub fn spread(jitter: Duration, seed: u64) -> Duration {
 
 fn scale(wait: Duration, by: f64) -> Duration {
     let seconds = wait.as_secs_f64() * by;
-    if seconds.is_finite() && seconds < SPAN_MAX.as_secs_f64() { Duration::from_secs_f64(seconds.max(0.0)) } else { SPAN_MAX }
+    if seconds.is_finite() && seconds < SPAN_MAX.as_secs_f64() {
+        Duration::from_secs_f64(seconds.max(0.0))
+    } else {
+        SPAN_MAX
+    }
 }
 
 /// A seed as a number in `[0, 1)`.

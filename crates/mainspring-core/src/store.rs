@@ -102,13 +102,22 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Submitted {
-    Accepted { state: State, ready_at: Time },
+    Accepted {
+        state: State,
+        ready_at: Time,
+    },
     /// Its idempotency key made `id` before, from the same words.
-    Duplicate { id: JobId },
+    Duplicate {
+        id: JobId,
+    },
     /// Its idempotency key made `id` before, from other words.
-    Mismatch { id: JobId },
+    Mismatch {
+        id: JobId,
+    },
     /// The queue holds `max_depth` unfinished jobs.
-    QueueFull { max_depth: u64 },
+    QueueFull {
+        max_depth: u64,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -173,11 +182,17 @@ pub struct Beat {
 #[derive(Clone, Debug, PartialEq)]
 pub enum BeatKind {
     /// The first beat. It lives for `lease` from `now`, and from each later beat.
-    Register { info: WorkerInfo, lease: Duration },
+    Register {
+        info: WorkerInfo,
+        lease: Duration,
+    },
     Alive,
     /// Alive, and this is all it holds. Leases claimed before `claimed_before` that are not in the list never
     /// arrived: they are given back, not counted; those that were asked to stop are cancelled.
-    Holding { leases: Vec<LeaseId>, claimed_before: Time },
+    Holding {
+        leases: Vec<LeaseId>,
+        claimed_before: Time,
+    },
     /// Leaves for good ([`WorkerView::LEFT`]) and gives back all it holds, not counted.
     Leave,
 }
@@ -218,7 +233,10 @@ pub struct Report {
 pub enum ReportKind {
     Started,
     /// Each that is given replaces the one before.
-    Checkpoint { data: Option<Json>, progress: Option<Progress> },
+    Checkpoint {
+        data: Option<Json>,
+        progress: Option<Progress>,
+    },
 }
 
 /// Whether a lease still holds.
@@ -288,13 +306,21 @@ pub enum JobCommand {
     Pause,
     Resume,
     /// Not started: Cancelled. Running: its worker is told through the heartbeat.
-    Cancel { reason: String },
+    Cancel {
+        reason: String,
+    },
     /// Dead to Ready, with a clean tally and, if given, other data.
-    Revive { data: Option<Json> },
+    Revive {
+        data: Option<Json>,
+    },
     /// A final job is forgotten.
     Delete,
     /// Changes a job that is not running and not final.
-    Update { data: Option<Json>, priority: Option<Priority>, run_at: Option<Time> },
+    Update {
+        data: Option<Json>,
+        priority: Option<Priority>,
+        run_at: Option<Time>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -313,7 +339,10 @@ pub enum Commanded {
     Asked,
     Missing,
     /// Not in this state.
-    Refused { state: State, paused: bool },
+    Refused {
+        state: State,
+        paused: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -436,4 +465,3 @@ impl WorkerView {
     /// When a worker that has left for good expires: it is silent, and no beat brings it back.
     pub const LEFT: Time = Time::ZERO;
 }
-

@@ -9,10 +9,17 @@ use crate::time::Time;
 /// How an attempt went.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    Succeeded { result: Option<Json> },
-    Failed { error: Failure, retry: RetryWish },
+    Succeeded {
+        result: Option<Json>,
+    },
+    Failed {
+        error: Failure,
+        retry: RetryWish,
+    },
     /// Not now: try again later, and do not count this.
-    Snoozed { wait: Duration },
+    Snoozed {
+        wait: Duration,
+    },
     /// The worker shuts down, or never received it: given back.
     Released,
     /// The worker went silent.
@@ -33,15 +40,28 @@ pub enum RetryWish {
 /// What follows from an attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    Succeed { result: Option<Json> },
+    Succeed {
+        result: Option<Json>,
+    },
     /// The attempt is counted; try again at `at`.
-    Retry { at: Time, cause: Cause, error: Failure },
+    Retry {
+        at: Time,
+        cause: Cause,
+        error: Failure,
+    },
     /// The attempt is not counted; try again at `at`.
-    Snooze { at: Time },
+    Snooze {
+        at: Time,
+    },
     /// The attempt is not counted; ready at once, in the place it had.
     Release,
-    Bury { cause: Cause, error: Failure },
-    Cancel { reason: String },
+    Bury {
+        cause: Cause,
+        error: Failure,
+    },
+    Cancel {
+        reason: String,
+    },
 }
 
 /// Whom a lost attempt is counted against.

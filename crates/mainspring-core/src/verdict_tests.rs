@@ -49,7 +49,8 @@ fn verdict(tally: Tally, outcome: Outcome) -> Verdict {
 
 #[test]
 fn a_failure_is_retried_until_its_attempts_are_used_up() {
-    let retry = Verdict::Retry { at: NOW.after(Duration::from_secs(5)), cause: Cause::Failure, error: Failure::new("boom") };
+    let retry =
+        Verdict::Retry { at: NOW.after(Duration::from_secs(5)), cause: Cause::Failure, error: Failure::new("boom") };
     assert_eq!(verdict(tally(1, 0, 0), failed(RetryWish::AsPolicy)), retry);
     assert_eq!(verdict(tally(2, 1, 0), failed(RetryWish::AsPolicy)), retry);
     let bury = Verdict::Bury { cause: Cause::Failure, error: Failure::new("boom") };
@@ -60,7 +61,9 @@ fn a_failure_is_retried_until_its_attempts_are_used_up() {
 #[test]
 fn a_worker_may_name_the_wait_but_not_more_attempts() {
     let wish = RetryWish::After(Duration::from_secs(77));
-    assert!(matches!(verdict(tally(1, 0, 0), failed(wish)), Verdict::Retry { at, .. } if at == NOW.after(Duration::from_secs(77))));
+    assert!(
+        matches!(verdict(tally(1, 0, 0), failed(wish)), Verdict::Retry { at, .. } if at == NOW.after(Duration::from_secs(77)))
+    );
     assert!(matches!(verdict(tally(3, 2, 0), failed(wish)), Verdict::Bury { .. }));
 }
 
@@ -73,7 +76,9 @@ fn crashes_are_counted_apart_from_failures() {
 
 #[test]
 fn a_job_asked_to_stop_ends_cancelled_unless_it_was_done() {
-    let asked = |outcome| decide(Attempt { job: &job(3, 1), tally: tally(1, 0, 0), cancel_asked: Some("stop") }, outcome, NOW, 0);
+    let asked = |outcome| {
+        decide(Attempt { job: &job(3, 1), tally: tally(1, 0, 0), cancel_asked: Some("stop") }, outcome, NOW, 0)
+    };
     assert_eq!(asked(Outcome::Released), Verdict::Cancel { reason: "stop".into() });
     assert!(matches!(asked(Outcome::Crashed), Verdict::Cancel { .. }));
     assert!(matches!(asked(failed(RetryWish::AsPolicy)), Verdict::Cancel { .. }));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use mainspring_core::id::{JobId, WorkerId};
-use mainspring_core::name::{QueueRef, TenantName};
+use mainspring_core::name::{QueueRef, TenantName, TypeName};
 use mainspring_core::time::Time;
 use tokio::sync::broadcast;
 
@@ -21,6 +21,8 @@ pub struct Event {
     pub job: Option<JobId>,
     pub tenant: Option<TenantName>,
     pub queue: Option<QueueRef>,
+    /// Where it is at hand; nothing is read from the store to say it.
+    pub job_type: Option<TypeName>,
     pub worker: Option<WorkerId>,
     pub attempt: Option<u32>,
     pub error: Option<String>,
@@ -30,7 +32,18 @@ pub struct Event {
 
 impl Event {
     pub(crate) fn new(at: Time, kind: EventKind) -> Event {
-        Event { at, kind, job: None, tenant: None, queue: None, worker: None, attempt: None, error: None, count: None }
+        Event {
+            at,
+            kind,
+            job: None,
+            tenant: None,
+            queue: None,
+            job_type: None,
+            worker: None,
+            attempt: None,
+            error: None,
+            count: None,
+        }
     }
 
     pub(crate) fn of_queue(self, queue: QueueRef) -> Event {
@@ -39,6 +52,10 @@ impl Event {
 
     pub(crate) fn of_job(self, job: JobId) -> Event {
         Event { job: Some(job), ..self }
+    }
+
+    pub(crate) fn of_type(self, job_type: TypeName) -> Event {
+        Event { job_type: Some(job_type), ..self }
     }
 }
 

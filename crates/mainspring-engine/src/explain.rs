@@ -91,7 +91,7 @@ fn reasons(view: &JobView, around: Around<'_>) -> Vec<Reason> {
     let standing = &view.standing;
     match standing.state {
         State::Blocked => held_back(standing, around),
-        State::Waiting => [vec![Reason::WaitsUntil(standing.ready_at)], held_back(standing, around)].concat(),
+        State::Waiting => [held_back(standing, around), vec![Reason::WaitsUntil(standing.ready_at)]].concat(),
         State::Ready => ready(view, around),
         State::Running => running(standing, around),
         State::Succeeded => vec![Reason::Finished],

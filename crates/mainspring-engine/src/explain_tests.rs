@@ -46,8 +46,14 @@ fn view(state: State) -> JobView {
 }
 
 fn held(timeout_at: Option<Time>, cancel_asked: bool) -> JobView {
-    let lease =
-        Lease { fence: Fence(1), worker: worker().id, claimed_at: NOW, started_at: None, timeout_at, cancel_asked: cancel_asked.then(|| "stop".into()) };
+    let lease = Lease {
+        fence: Fence(1),
+        worker: worker().id,
+        claimed_at: NOW,
+        started_at: None,
+        timeout_at,
+        cancel_asked: cancel_asked.then(|| "stop".into()),
+    };
     let running = view(State::Running);
     JobView { standing: Standing { lease: Some(lease), ..running.standing }, ..running }
 }
@@ -92,7 +98,7 @@ fn every_state_has_its_reasons() {
     let free = Around { now: NOW, queue: None, workers: &[worker()], ahead: Some(0) };
     let check = |view: JobView, expected: &[Reason]| assert_eq!(reasons(&view, free), expected, "{view:?}");
     check(view(State::Waiting), &[Reason::WaitsUntil(LATER)]);
-    check(paused(view(State::Waiting)), &[Reason::WaitsUntil(LATER), Reason::JobPaused]);
+    check(paused(view(State::Waiting)), &[Reason::JobPaused, Reason::WaitsUntil(LATER)]);
     check(view(State::Ready), &[Reason::NextUp]);
     check(paused(view(State::Ready)), &[Reason::JobPaused]);
     check(view(State::Succeeded), &[Reason::Finished]);

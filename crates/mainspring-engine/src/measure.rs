@@ -7,6 +7,7 @@ use std::sync::{Arc, RwLock};
 
 use mainspring_core::job::ExecutionOutcome;
 use mainspring_core::name::QueueName;
+use mainspring_core::store;
 use metrics::{
     Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
@@ -113,6 +114,7 @@ pub(crate) struct Meters {
     pub(crate) pruned: Counter,
     pub(crate) rejected_busy: Counter,
     pub(crate) rejected_queue_full: Counter,
+    rejected_store_full: Counter,
     pub(crate) fire_lateness: Histogram,
     pub(crate) claim_latency: Histogram,
     pub(crate) seats_held: Gauge,
@@ -165,6 +167,7 @@ impl Meters {
             pruned: counter!(PRUNED_TOTAL),
             rejected_busy: counter!(REJECTED_TOTAL, "reason" => "busy"),
             rejected_queue_full: counter!(REJECTED_TOTAL, "reason" => "queue_full"),
+            rejected_store_full: counter!(REJECTED_TOTAL, "reason" => "store_full"),
             fire_lateness: histogram!(FIRE_LATENESS_SECONDS),
             claim_latency: histogram!(CLAIM_LATENCY_SECONDS),
             seats_held: gauge!(SEATS_HELD),
@@ -179,10 +182,19 @@ impl Meters {
         answer
     }
 
-    /// Times a call that was gathered from several requests.
-    pub(crate) async fn time_gathered<T>(&self, call: Call, items: usize, answer: impl Future<Output = T>) -> T {
+    /// Times a call that was gathered from several requests, and counts the jobs that a full store turned away.
+    pub(crate) async fn time_gathered<T>(
+        &self,
+        call: Call,
+        items: usize,
+        answer: impl Future<Output = store::Result<T>>,
+    ) -> store::Result<T> {
         self.gathered[call as usize].record(items as f64);
-        self.time(call, answer).await
+        let answer = self.time(call, answer).await;
+        if call == Call::Submit && matches!(answer, Err(store::Error::Full(_))) {
+            self.rejected_store_full.increment(items as u64);
+        }
+        answer
     }
 
     pub(crate) fn queue(&self, queue: &QueueName) -> Arc<QueueMeters> {

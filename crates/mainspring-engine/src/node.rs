@@ -83,13 +83,12 @@ impl Node {
     pub(crate) fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
         let now = parts.clock.now();
         let (mint, meters) = (Mint::new(), Meters::new());
-        let bounds =
-            Bounds {
-                call_max: settings.gather_jobs_max,
-                calls_max: settings.gather_calls_max,
-                waiting_max: settings.inflight_max,
-                drop_abandoned: false,
-            };
+        let bounds = Bounds {
+            call_max: settings.gather_jobs_max,
+            calls_max: settings.gather_calls_max,
+            waiting_max: settings.inflight_max,
+            drop_abandoned: false,
+        };
         let rejected = &meters.rejected_busy;
         let (submits, submits_end) = gather(bounds, rejected);
         // Jobs claimed for a worker that has hung up would only have to be given back.

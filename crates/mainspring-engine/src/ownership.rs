@@ -97,7 +97,7 @@ impl Actor for Ownership {
         let gained = self.hold(now, &ours);
         self.node.meters.seats_held.set(ours.len() as f64);
         if gained {
-            tracing::info!(seats = ours.len(), "took seats");
+            tracing::debug!(seats = ours.len(), "took seats");
             self.node.plan.look_again();
         }
         let renew_at = now.after(term / RENEW_PART);

@@ -99,7 +99,8 @@ impl Node {
     pub(crate) async fn apply_submits(self: Arc<Node>, jobs: Vec<Job>) -> store::Result<Vec<Submitted>> {
         let now = self.clock.now();
         let runs = Run::of(&jobs);
-        let ids: Option<Vec<JobId>> = self.stage.listening().then(|| jobs.iter().map(|job| job.id).collect());
+        let told: Option<Vec<(JobId, TypeName)>> =
+            self.stage.listening().then(|| jobs.iter().map(|job| (job.id, job.kind.clone())).collect());
         let coming = Run::coming(&runs, &jobs, now);
         let along = self.poll.take_along(&coming);
         let taken: Vec<(QueueRef, u64)> =
@@ -119,13 +120,14 @@ impl Node {
         }
         news.without(&taken);
         self.announce(now, news);
-        if let Some(ids) = ids {
+        if let Some(told) = told {
             let queues = runs.iter().flat_map(|run| std::iter::repeat_n(&run.queue, run.len));
-            let told = ids.into_iter().zip(queues).zip(&answers);
+            let told = told.into_iter().zip(queues).zip(&answers);
             let accepted = told.filter(|(_, answer)| matches!(answer, Submitted::Accepted { .. }));
             self.stage.say(|| {
-                accepted
-                    .map(|((id, queue), _)| Event::new(now, EventKind::Submitted).of_queue(queue.clone()).of_job(id))
+                accepted.map(|(((id, kind), queue), _)| {
+                    Event::new(now, EventKind::Submitted).of_queue(queue.clone()).of_job(id).of_type(kind)
+                })
             });
         }
         Ok(answers)

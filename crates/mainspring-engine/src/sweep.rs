@@ -72,7 +72,8 @@ impl Sweep {
 
     fn decide(&self, now: Time, lost: TakenBack) -> Settlement {
         let claimed = &lost.claimed;
-        let attempt = Attempt { job: &claimed.job, tally: claimed.tally, cancel_asked: claimed.lease.cancel_asked.as_deref() };
+        let attempt =
+            Attempt { job: &claimed.job, tally: claimed.tally, cancel_asked: claimed.lease.cancel_asked.as_deref() };
         let outcome = match lost.cause {
             Cause::Timeout => Outcome::TimedOut,
             Cause::Crash | Cause::Failure => Outcome::Crashed,

@@ -1,15 +1,15 @@
 //! Claiming: `POST /v1/claims`. A worker asks for jobs and waits a while if there are none; each comes with the fence it is
-//! settled by.
+//! settled by. What it has finished it can settle with the same words.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::{ErrorView, Span, Timestamp};
+use crate::{ErrorView, Problem, Settled, Settlement, Span, Timestamp};
 
-/// A worker asks for jobs.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+/// A worker asks for jobs, and has nothing to settle. The server reads it as a [`SettleAndClaim`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimRequest {
     /// From the answer to its registration.
@@ -18,11 +18,32 @@ pub struct ClaimRequest {
     pub queues: Vec<String>,
     /// At most this many jobs; 1 if left out.
     #[serde(default = "one")]
-    #[schema(default = 1)]
     pub max: u32,
     /// How long to wait for the first job if there is none; not at all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
+}
+
+/// A worker asks for jobs, and may settle what it has finished with the same request.
+// The document keeps the name that callers know: for them it is one request with one more field.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[schema(as = ClaimRequest)]
+#[serde(deny_unknown_fields)]
+pub struct SettleAndClaim {
+    /// From the answer to its registration.
+    pub worker_id: Uuid,
+    /// At least one.
+    pub queues: Vec<String>,
+    /// At most this many jobs; 1 if left out.
+    #[serde(default = "one")]
+    #[schema(default = 1)]
+    pub max: u32,
+    /// How long to wait for the first job if there is none; not at all if left out. A request with settlements does not wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<Span>,
+    /// What is finished, as in `POST /v1/settlements`: settled first, and then the jobs are claimed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settlements: Vec<Settlement>,
 }
 
 fn one() -> u32 {
@@ -33,6 +54,12 @@ fn one() -> u32 {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 pub struct ClaimAnswer {
     pub jobs: Vec<ClaimedJob>,
+    /// What the settlements came to, in their order; left out if there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled: Vec<Settled>,
+    /// The settlements stand, but the claim was refused, and this is why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<Problem>,
 }
 
 /// One attempt at a job, held by the worker that claimed it.
@@ -86,6 +113,29 @@ mod tests {
         refused::<ClaimRequest>(r#"{"worker_id":"WORKER","queue":"a"}"#, "unknown field `queue`");
         refused::<ClaimRequest>(r#"{"worker_id":"me","queues":["a"]}"#, "UUID parsing failed");
         refused::<ClaimRequest>(r#"{"worker_id":"WORKER"}"#, "missing field `queues`");
+    }
+
+    #[test]
+    fn a_claim_without_settlements_is_read_as_one_with_none() {
+        for rest in [r#""queues":["a"],"max":1"#, r#""queues":["a","b"],"max":7,"wait":"30s""#] {
+            let json = format!(r#"{{"worker_id":"WORKER",{rest}}}"#);
+            round_trip::<ClaimRequest>(&json);
+            assert!(round_trip::<SettleAndClaim>(&json).settlements.is_empty());
+        }
+        refused::<SettleAndClaim>(r#"{"worker_id":"WORKER","queue":"a"}"#, "unknown field `queue`");
+    }
+
+    #[test]
+    fn settling_with_a_claim_says_the_same_again() {
+        let claim: SettleAndClaim = round_trip(concat!(
+            r#"{"worker_id":"WORKER","queues":["a"],"max":1,"settlements":["#,
+            r#"{"job_id":"JOB","fence":1,"outcome":"success"},{"job_id":"JOB","fence":2,"outcome":"release"}]}"#,
+        ));
+        assert_eq!(claim.settlements[1].fence, 2);
+        round_trip::<ClaimAnswer>(concat!(
+            r#"{"jobs":[],"settled":[{"job_id":"JOB","state":"completed"},{"job_id":"JOB","state":"stale"}],"#,
+            r#""problem":{"type":"/problems/unknown-worker","title":"t","status":404,"detail":"d"}}"#,
+        ));
     }
 
     #[test]

@@ -39,13 +39,17 @@ pub struct JobView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
     pub retry: RetryPolicy,
+    /// Dead after this many failed attempts.
     pub max_attempts: u32,
+    /// Dead when more than this many workers were lost over it.
     pub max_crashes: u32,
-    /// Executions so far.
+    /// Executions so far, the running one included; those that were given back or snoozed are taken off again.
     pub attempts: u32,
-    /// Attempts after the first that were made because one failed.
+    /// Attempts that failed or crashed so far: `failures` and `crashes` together.
     pub retry_count: u32,
+    /// Attempts that failed or took too long.
     pub failures: u32,
+    /// Attempts whose worker was lost.
     pub crashes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,

@@ -98,10 +98,20 @@ pub struct Limit {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.title, self.status)?;
-        if !self.detail.is_empty() {
-            write!(f, ": {}", self.detail)?;
-        }
-        Ok(())
+        let field = self.field.as_deref().unwrap_or_default();
+        write_wrong(f, ": ", field, &self.detail)?;
+        // The first wrong field is the problem's own, and among `errors` again.
+        let mut others = self.errors.iter().filter(|error| error.field != field || error.detail != self.detail);
+        others.try_for_each(|error| write_wrong(f, "; ", &error.field, &error.detail))
+    }
+}
+
+/// Where it is wrong, and what: as much of it as is known.
+fn write_wrong(f: &mut fmt::Formatter<'_>, before: &str, field: &str, detail: &str) -> fmt::Result {
+    match (field, detail) {
+        ("", "") => Ok(()),
+        (one, "") | ("", one) => write!(f, "{before}{one}"),
+        (field, detail) => write!(f, "{before}{field}: {detail}"),
     }
 }
 
@@ -119,8 +129,29 @@ mod tests {
             r#""field":"jobs","limit":{"name":"batch_jobs_max","max":1000},"retry_after":3,"errors":[{"field":"jobs[0].type","detail":"d"}]}"#,
         ));
         assert_eq!(problem.kind, TOO_MANY);
-        assert_eq!(problem.to_string(), "Too many jobs (413): send at most 1000");
+        assert_eq!(problem.to_string(), "Too many jobs (413): jobs: send at most 1000; jobs[0].type: d");
         round_trip::<Problem>(r#"{"type":"/problems/internal","title":"t","status":500,"detail":"d"}"#);
+    }
+
+    #[test]
+    fn a_problem_names_every_wrong_field_once() {
+        let wrong = |field: &str, detail: &str| FieldProblem { field: field.into(), detail: detail.into() };
+        let check = |field: Option<&str>, detail: &str, errors: Vec<FieldProblem>, expected: &str| {
+            let problem = Problem {
+                title: "t".into(),
+                status: 422,
+                field: field.map(Into::into),
+                detail: detail.into(),
+                errors,
+                ..Problem::default()
+            };
+            assert_eq!(problem.to_string(), expected);
+        };
+        check(None, "", vec![], "t (422)");
+        check(None, "is full", vec![], "t (422): is full");
+        check(Some("priority"), "is too high", vec![], "t (422): priority: is too high");
+        let both = vec![wrong("type", "is empty"), wrong("priority", "is too high")];
+        check(Some("type"), "is empty", both, "t (422): type: is empty; priority: is too high");
     }
 
     #[test]

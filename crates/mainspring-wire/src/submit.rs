@@ -49,7 +49,7 @@ pub struct NewJob {
     /// Dead after this many failed attempts; 3 if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
-    /// Dead after taking down this many workers.
+    /// Dead when more than this many workers were lost over it; 5 if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_crashes: Option<u32>,
     /// How long one attempt may take.
@@ -81,6 +81,7 @@ pub struct Submitted {
     /// When it becomes ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_fire_time: Option<Timestamp>,
+    /// Attempts that failed or crashed so far.
     pub retry_count: u32,
     /// The idempotency key was seen before: this is the job it made then.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -120,7 +120,7 @@ pub struct WorkerView {
     pub order: Order,
 }
 
-/// The live workers.
+/// The registered workers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct Workers {
     pub workers: Vec<WorkerView>,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use mainspring_worker::Client;
 
@@ -49,6 +49,7 @@ enum Command {
     /// Follow what happens, as it happens
     Events(events::EventsArgs),
     /// Measure a server
+    #[command(arg = bench_server())]
     Bench(BenchArgs),
     /// Print completions for a shell
     Completions { shell: Shell },
@@ -85,6 +86,12 @@ impl Cli {
             Command::Events(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
         }
     }
+}
+
+/// `--server` as `bench` takes it: it follows no variable and has no default, so its help must not speak of them.
+fn bench_server() -> Arg {
+    let help = "The server to measure; one is started for it if left out";
+    Arg::new("server").long("server").value_name("URL").global(true).help(help)
 }
 
 /// As many threads as cores if nothing is said; one that asks needs one.
@@ -142,6 +149,19 @@ mod tests {
             "completions bash",
         ] {
             parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+    }
+
+    #[test]
+    fn bench_takes_a_server_and_speaks_of_no_variable_that_it_ignores() {
+        for line in ["bench --help", "bench lifecycle --help"] {
+            let help = parse(line).expect_err("help is no command");
+            assert!(help.contains("The server to measure"), "{help}");
+            assert!(!help.contains(SERVER_VARIABLE), "{help}");
+        }
+        assert!(parse("job list --help").expect_err("help is no command").contains(SERVER_VARIABLE));
+        for line in ["bench --server s burst", "bench burst --server s", "--server s bench burst"] {
+            assert_eq!(parse(line).expect("is read").server.as_deref(), Some("s"), "{line}");
         }
     }
 

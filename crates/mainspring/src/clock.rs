@@ -3,6 +3,8 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use mainspring_wire::Timestamp;
+
 #[allow(clippy::disallowed_methods, reason = "this file owns the clocks of the binary")]
 pub fn instant() -> Instant {
     Instant::now()
@@ -13,6 +15,11 @@ pub fn instant() -> Instant {
 pub fn unix_us() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Now, as the API says it.
+pub fn now() -> Timestamp {
+    Timestamp(unix_us() / 1000)
 }
 
 #[allow(clippy::disallowed_methods, reason = "this file owns the sleeps of the binary")]

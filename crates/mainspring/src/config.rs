@@ -195,6 +195,11 @@ impl Flags {
 
 /// What is wrong, where, and what to do. Only the first of several errors: the next run shows the next.
 fn say(error: &figment::Error) -> String {
+    // What the parser says ends with a new line.
+    describe(error).trim_end().to_owned()
+}
+
+fn describe(error: &figment::Error) -> String {
     let from_env = error.metadata.as_ref().is_some_and(|metadata| metadata.name.contains("environment"));
     let mut path: Vec<&str> = error.path.iter().map(String::as_str).collect();
     if let Kind::UnknownField(field, _) = &error.kind

@@ -60,8 +60,13 @@ fn a_bad_value_is_named_with_its_key_and_what_was_expected() {
 #[test]
 fn a_file_that_is_missing_or_no_toml_is_an_error() {
     let missing = Config::load(Some(Path::new("/no/such/mainspring.toml")), &Flags::default());
-    assert!(missing.expect_err("is not there").to_string().contains("/no/such/mainspring.toml"));
-    assert!(refused("[server\n").contains("could not read"));
+    let missing = missing.expect_err("is not there").to_string();
+    assert!(missing.contains("/no/such/mainspring.toml"), "{missing}");
+    let broken = refused("[server\n");
+    assert!(broken.contains("could not read"), "{broken}");
+    for error in [missing, broken] {
+        assert_eq!(error.trim_end(), error, "no blank line behind it");
+    }
 }
 
 /// The keys of a document, with their sections.

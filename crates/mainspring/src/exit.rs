@@ -50,11 +50,24 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     if gone {
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", say(error));
     if let Some(hint) = hint(error) {
         eprintln!("hint: {hint}");
     }
     ExitCode::from(code(error))
+}
+
+/// The error and its causes, each once: some errors say their cause themselves.
+fn say(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| {
+        let cause = cause.to_string();
+        let cause = cause.trim_end();
+        match said.as_str() {
+            "" => cause.to_owned(),
+            told if told.ends_with(cause) => said,
+            told => format!("{told}: {cause}"),
+        }
+    })
 }
 
 fn code(error: &anyhow::Error) -> u8 {
@@ -93,6 +106,16 @@ mod tests {
     fn problem(kind: &str) -> Box<Problem> {
         let status = if [problem::NOT_FOUND, problem::UNKNOWN_WORKER].contains(&kind) { 404 } else { 0 };
         Box::new(Problem { kind: kind.into(), status, ..Problem::default() })
+    }
+
+    #[test]
+    fn every_cause_is_said_once() {
+        let disk = || io::Error::other("no room");
+        assert_eq!(say(&anyhow::Error::from(disk()).context("could not write")), "could not write: no room");
+        assert_eq!(say(&anyhow::Error::from(disk()).context("could not write: no room")), "could not write: no room");
+        let twice = anyhow::Error::from(disk()).context("could not write: no room").context("could not start");
+        assert_eq!(say(&twice), "could not start: could not write: no room");
+        assert_eq!(say(&anyhow::anyhow!("a file\n")), "a file");
     }
 
     #[test]

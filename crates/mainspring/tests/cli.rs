@@ -170,7 +170,7 @@ fn a_running_program_is_ended_by_a_cancel_and_a_worker_by_an_order() {
 
     let workers = server.json(&["worker", "list"]);
     let worker_id = text(&workers["workers"][0], "worker_id");
-    server.run(&["worker", "list"]).succeeded().shows(&[worker_id, "q", "work"]);
+    server.run(&["worker", "list"]).succeeded().shows(&[worker_id, "q", "work", "alive"]);
     server.run(&["worker", "order", worker_id, "terminate"]).succeeded();
     assert!(worker.wait().success(), "{}", worker.said());
     server.run(&["worker", "order", NO_JOB, "quiet"]).failed_with(4, "error:");
@@ -204,6 +204,11 @@ fn every_exit_code_means_what_the_help_says() {
         assert!(help.contains(code), "{code} is not in {help}");
     }
     server.run(&["job", "submit", "bad type!"]).failed_with(1, "type");
+    server
+        .run(&["job", "submit", "a", "--priority", "5000"])
+        .failed_with(1, "priority: 5000 is not from -1000 to 1000");
+    let several = server.run(&["job", "submit", "bad type!", "--priority", "5000"]).failed_with(1, "type: ");
+    several.failed_with(1, "; priority: 5000 is not");
     server.run(&["job", "submit"]).failed_with(2, "TYPE");
     server.run(&["job", "list", "--status", "SLEEPING"]).failed_with(2, "is not a status");
     server.run(&["job", "get", NO_JOB]).failed_with(4, "error:");
@@ -282,6 +287,32 @@ fn a_second_signal_ends_the_server_at_once() {
     server.process.signal(Signal::TERM);
     assert_eq!(server.process.wait().code(), Some(1), "{}", server.process.said());
     assert!(server.process.said().contains("SIGTERM again"));
+}
+
+#[test]
+fn a_full_store_refuses_jobs_counts_them_and_stays_ready() {
+    let dir = folder();
+    let server = Server::start_with(&dir.path().join("data"), &["--log-level", "warn", "--max-size", "1MiB"]);
+    let file = dir.path().join("payload.json");
+    std::fs::write(&file, format!("\"{}\"", "x".repeat(200_000))).expect("the folder takes a file");
+    let at_file = format!("@{}", file.display());
+    let submit = || server.run(&["job", "submit", "t", "--data", &at_file]);
+    let refused = (0..50).map(|_| submit()).find(|ran| ran.code != 0).expect("a store of 1 MiB is full soon");
+    refused.failed_with(3, "store.max_size");
+    let metrics = get(&server, "/metrics");
+    let counted =
+        metrics.lines().find_map(|line| line.strip_prefix("mainspring_rejected_total{reason=\"store_full\"} "));
+    assert!(counted.and_then(|count| count.parse::<u64>().ok()) > Some(0), "{metrics}");
+    assert!(get(&server, "/readyz").starts_with("HTTP/1.0 200"), "what is there can be worked off");
+}
+
+/// The whole answer, with its head.
+fn get(server: &Server, path: &str) -> String {
+    let mut stream = TcpStream::connect(server.url.trim_start_matches("http://")).expect("the server listens");
+    write!(stream, "GET {path} HTTP/1.0\r\nhost: x\r\n\r\n").expect("the server reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the server answers and closes");
+    answer
 }
 
 #[test]

@@ -34,7 +34,8 @@ fn a_bad_file_is_named() {
     let path = file.display().to_string();
     serve(&["--config", &path], &[]).failed_with(2, "unknown key `log.colour` in ").failed_with(2, "mainspring.toml");
     serve(&[], &[("MAINSPRING_CONFIG", &path)]).failed_with(2, "unknown key `log.colour`");
-    serve(&["--config", "/no/such/file.toml"], &[]).failed_with(2, "/no/such/file.toml");
+    let missing = serve(&["--config", "/no/such/file.toml"], &[]).failed_with(2, "/no/such/file.toml");
+    assert_eq!(missing.stderr.lines().count(), 1, "{:?}", missing.stderr);
 }
 
 #[test]
@@ -52,7 +53,19 @@ fn a_bad_log_level_is_refused() {
 fn an_address_in_use_is_refused_with_what_to_do() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("it has an address").to_string();
-    serve(&["--store", "memory", "--listen", &address], &[]).failed_with(1, "choose another address with --listen");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data_dir = dir.path().join("data");
+    let ran = serve(&["--data-dir", &data_dir.display().to_string(), "--listen", &address], &[]);
+    ran.failed_with(1, "choose another address with --listen");
+    assert!(!data_dir.exists(), "nothing is left of a server that did not start");
+}
+
+#[test]
+fn a_data_directory_that_is_a_file_is_refused_with_one_cause() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let path = file.path().display().to_string();
+    let ran = serve(&["--listen", "127.0.0.1:0", "--data-dir", &path], &[]).failed_with(1, &path);
+    assert_eq!(ran.stderr.matches("File exists").count(), 1, "{}", ran.stderr);
 }
 
 /// A flag wins over a variable, a variable over the file, the file over the default.

@@ -93,20 +93,18 @@ async fn no_two_holders_a_late_worker_gets_stale_for_everything() {
     is_stale(client.complete(job, &Complete { fence, result: Some(json("\"late\"")) }).await);
     let error = ErrorView { message: "late".into(), ..ErrorView::default() };
     is_stale(client.fail(job, &Fail { fence, error, retry_after: None, never_retry: true }).await);
-    for outcome in Outcome::ALL {
-        let settlements =
-            vec![Settlement { error: Some(ErrorView::default()), ..Settlement::new(job, fence, outcome) }];
-        let settlements = settlements
-            .into_iter()
-            .map(|one| match outcome {
-                Outcome::Snooze => Settlement { error: None, snooze_for: Some(Span::from_secs(1)), ..one },
-                Outcome::Failure => one,
-                Outcome::Success | Outcome::Release => Settlement { error: None, ..one },
-            })
-            .collect();
-        let answer = client.settle(&SettleRequest { settlements }).await.expect("an answer");
-        assert_eq!(answer.results[0].state, SettledAs::Stale, "{outcome:?}");
-    }
+    let snooze_for = Some(Span::from_secs(1));
+    let error = Some(ErrorView { message: "late".into(), ..ErrorView::default() });
+    let say = |outcome| Settlement::new(job, fence, outcome);
+    let settlements = vec![
+        say(Outcome::Success),
+        Settlement { error, ..say(Outcome::Failure) },
+        Settlement { snooze_for, ..say(Outcome::Snooze) },
+        say(Outcome::Release),
+    ];
+    let answer = client.settle(&SettleRequest { settlements }).await.expect("an answer");
+    assert_eq!(answer.results.len(), 4);
+    assert!(answer.results.iter().all(|settled| settled.state == SettledAs::Stale), "{answer:?}");
 
     let view = client.job(job).await.expect("the job");
     assert_eq!(view.lease.map(|lease| lease.fence), Some(successor.fence), "the successor holds it");

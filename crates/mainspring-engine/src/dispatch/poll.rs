@@ -120,6 +120,7 @@ impl Node {
         }
         self.stage.say(|| {
             all.iter().map(|claimed| Event {
+                job_type: Some(claimed.job.kind.clone()),
                 worker: Some(claimed.lease.worker),
                 attempt: Some(claimed.tally.attempts),
                 ..Event::new(now, EventKind::Claimed).of_queue(claimed.job.queue_ref()).of_job(claimed.job.id)

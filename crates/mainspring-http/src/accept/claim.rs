@@ -6,13 +6,18 @@ use mainspring_core::id::WorkerId;
 use mainspring_core::limits::{CLAIM_JOBS_MAX, CLAIM_QUEUES_MAX};
 use mainspring_core::name::{QueueName, TenantName};
 use mainspring_engine::ClaimAsk;
-use mainspring_wire::ClaimRequest;
+use mainspring_wire::SettleAndClaim;
 
 use crate::accept::Findings;
 use crate::ask::FieldError;
 
-/// A longer wait than the server's is cut to it: an early empty answer costs the worker one more call.
-pub(crate) fn claim(said: ClaimRequest, tenant: TenantName, wait_max: Duration) -> Result<ClaimAsk, Vec<FieldError>> {
+/// A longer wait than the server's is cut to it: an early empty answer costs the worker one more call. Beside settlements
+/// there is no wait: their results must not be held back for it. The settlements themselves are not looked at here.
+pub(crate) fn claim(
+    said: &SettleAndClaim,
+    tenant: TenantName,
+    wait_max: Duration,
+) -> Result<ClaimAsk, Vec<FieldError>> {
     let mut found = Findings::default();
     if said.queues.is_empty() {
         found.add(FieldError::invalid("queues", "is empty: name at least one queue"));
@@ -27,7 +32,7 @@ pub(crate) fn claim(said: ClaimRequest, tenant: TenantName, wait_max: Duration) 
         found.add(error.limited("claim_jobs_max", CLAIM_JOBS_MAX as u64));
     }
     let queues = queue_names(&said.queues, &mut found);
-    let wait = said.wait.map(Duration::from).unwrap_or_default().min(wait_max);
+    let wait = said.wait.filter(|_| said.settlements.is_empty()).map(Duration::from).unwrap_or_default().min(wait_max);
     found.into_result(ClaimAsk { worker: WorkerId(said.worker_id), tenant, queues, max, wait })
 }
 

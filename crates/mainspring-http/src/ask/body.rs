@@ -85,7 +85,10 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
     if value == "application/json" || value.to_str().is_ok_and(is_json) {
         return Ok(());
     }
-    let detail = format!("the content type is {value:?}; send the body as application/json");
+    let detail = format!(
+        "the content type is {value:?}; send the body as application/json: with curl use --json, \
+         or add -H 'content-type: application/json'"
+    );
     Err(Refusal::new(problem::UNSUPPORTED_MEDIA_TYPE, StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
 }
 

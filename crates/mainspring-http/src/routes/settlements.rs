@@ -1,12 +1,15 @@
-//! `POST /v1/settlements`: ends attempts, many at once. A late word is answered `stale`, and the others stand.
+//! `POST /v1/settlements`: ends attempts, many at once. A late word is answered `stale`, and the others stand. A claim that
+//! brings settlements has them checked and shown here too.
 
 use axum::extract::State;
 use http::StatusCode;
 use mainspring_core::id::JobId;
 use mainspring_core::lifecycle::State as JobState;
 use mainspring_core::limits::BATCH_JOBS_MAX;
+use mainspring_core::name::TenantName;
 use mainspring_core::store::Settled as Stored;
-use mainspring_wire::{Outcome, SettleAnswer, SettleRequest, Settled, SettledAs};
+use mainspring_engine::AttemptEnd;
+use mainspring_wire::{Outcome, SettleAnswer, SettleRequest, Settled, SettledAs, Settlement};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -21,6 +24,17 @@ use crate::show::{printed, push};
 
 /// As long as the answer for one settlement gets, mostly.
 const ITEM_BYTES: usize = 80;
+
+/// Settlements that may go to the engine, and what their answers need of them.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    pub ends: Vec<AttemptEnd>,
+    pub words: Words,
+}
+
+/// Of each settlement, in order: which job, and what its worker said.
+#[derive(Debug)]
+pub(crate) struct Words(Vec<(JobId, Outcome)>);
 
 pub(crate) fn table() -> OpenApiRouter<Door> {
     OpenApiRouter::new().routes(routes!(settle_jobs))
@@ -38,16 +52,27 @@ pub(crate) async fn settle_jobs(
     Tenant(tenant): Tenant,
     Said(said): Said<SettleRequest>,
 ) -> Answer {
-    let count = said.settlements.len();
+    let Accepted { ends, words } = accepted(said.settlements, &tenant)?;
+    let answers = if ends.is_empty() { Vec::new() } else { door.engine.settle(ends).await? };
+    let mut answer = Vec::with_capacity(16 + words.bytes());
+    answer.extend_from_slice(b"{\"results\":");
+    words.print(&mut answer, &answers);
+    answer.push(b'}');
+    Ok(printed(StatusCode::OK, answer))
+}
+
+/// All of them, or every one that is wrong.
+pub(crate) fn accepted(said: Vec<Settlement>, tenant: &TenantName) -> Result<Accepted, Vec<FieldError>> {
+    let count = said.len();
     if count > BATCH_JOBS_MAX {
-        return Err(FieldError::too_many("settlements", count, "batch_jobs_max", BATCH_JOBS_MAX).into());
+        return Err(vec![FieldError::too_many("settlements", count, "batch_jobs_max", BATCH_JOBS_MAX)]);
     }
     let mut words = Vec::with_capacity(count);
     let mut ends = Vec::with_capacity(count);
     let mut wrong = Vec::new();
-    for (at, one) in said.settlements.into_iter().enumerate() {
+    for (at, one) in said.into_iter().enumerate() {
         let word = one.outcome;
-        match settlement(one, &tenant) {
+        match settlement(one, tenant) {
             Ok(end) => {
                 words.push((end.lease.job, word));
                 ends.push(end);
@@ -56,21 +81,26 @@ pub(crate) async fn settle_jobs(
             Err(_) => break,
         }
     }
-    if !wrong.is_empty() {
-        return Err(wrong.into());
-    }
-    let answers = if ends.is_empty() { Vec::new() } else { door.engine.settle(ends).await? };
+    if wrong.is_empty() { Ok(Accepted { ends, words: Words(words) }) } else { Err(wrong) }
+}
 
-    let mut answer = Vec::with_capacity(16 + count * ITEM_BYTES);
-    answer.extend_from_slice(b"{\"results\":[");
-    for (at, (&(job, word), stored)) in words.iter().zip(&answers).enumerate() {
-        if at > 0 {
-            answer.push(b',');
-        }
-        push(&mut answer, &settled(job, word, stored));
+impl Words {
+    /// About as long as the list gets.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.len() * ITEM_BYTES
     }
-    answer.extend_from_slice(b"]}");
-    Ok(printed(StatusCode::OK, answer))
+
+    /// The list of what each came to.
+    pub(crate) fn print(&self, answer: &mut Vec<u8>, stored: &[Stored]) {
+        answer.push(b'[');
+        for (at, (&(job, word), stored)) in self.0.iter().zip(stored).enumerate() {
+            if at > 0 {
+                answer.push(b',');
+            }
+            push(answer, &settled(job, word, stored));
+        }
+        answer.push(b']');
+    }
 }
 
 /// What one settlement came to.

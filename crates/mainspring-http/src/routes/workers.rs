@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use http::StatusCode;
 use mainspring_core::id::LeaseId;
-use mainspring_core::store::{Command, Commanded, Pulse};
+use mainspring_core::store::{self, Command, Commanded, Pulse};
 use mainspring_wire::{
     Heartbeat, HeartbeatAnswer, Holding, OrderRequest, Register, Registered, Span, WorkerView, Workers,
 };
@@ -48,7 +48,7 @@ pub(crate) async fn register_worker(
     Ok(show::answer(StatusCode::CREATED, &registered))
 }
 
-/// The live workers.
+/// The registered workers; one whose `expires_at` is past was not heard from in time and may still hold jobs.
 #[utoipa::path(
     get, path = "/v1/workers", tag = "operations",
     responses((status = 200, description = "Every worker", body = Workers), Refused)
@@ -56,9 +56,8 @@ pub(crate) async fn register_worker(
 pub(crate) async fn list_workers(State(door): State<Door>, Tenant(tenant): Tenant, pairs: Pairs) -> Answer {
     pairs.done()?;
     let workers = door.engine.store().workers().await?;
-    // One that left or went silent is there until the next sweep takes its jobs back.
-    let now = door.engine.now();
-    let mine = workers.iter().filter(|worker| worker.tenant == tenant && worker.expires_at > now);
+    // One that left is there until the next sweep. One that is silent is shown: it may be spared, with all it holds.
+    let mine = workers.iter().filter(|worker| worker.tenant == tenant && worker.expires_at != store::WorkerView::LEFT);
     let workers: Vec<WorkerView> = mine.map(show::worker).collect();
     Ok(show::answer(StatusCode::OK, &Workers { workers }))
 }

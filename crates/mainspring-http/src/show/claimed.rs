@@ -4,26 +4,59 @@
 use std::io::Write as _;
 
 use mainspring_core::job::Claimed;
+use mainspring_core::store::Settled;
 use mainspring_core::time::Time;
+use mainspring_wire::Problem;
 
 use crate::convert::stamp;
+use crate::routes::settlements::Words;
 use crate::show::{failure, push};
 
 /// The fixed words of one job with its ids and times, rounded up.
 const JOB_BYTES: usize = 384;
 
 pub(crate) fn claimed_jobs(jobs: &[Claimed]) -> Vec<u8> {
+    let mut answer = Vec::with_capacity(16 + bytes(jobs));
+    print_jobs(&mut answer, jobs);
+    answer.push(b'}');
+    answer
+}
+
+/// The same, and what the settlements came to that were sent with the claim.
+pub(crate) fn settled_and_claimed(
+    words: &Words,
+    settled: &[Settled],
+    claimed: Result<&[Claimed], &Problem>,
+) -> Vec<u8> {
+    let jobs = claimed.unwrap_or_default();
+    let mut answer = Vec::with_capacity(32 + words.bytes() + bytes(jobs));
+    print_jobs(&mut answer, jobs);
+    answer.extend_from_slice(b",\"settled\":");
+    words.print(&mut answer, settled);
+    if let Err(problem) = claimed {
+        answer.extend_from_slice(b",\"problem\":");
+        push(&mut answer, problem);
+    }
+    answer.push(b'}');
+    answer
+}
+
+/// About as long as the list gets.
+fn bytes(jobs: &[Claimed]) -> usize {
     let data: usize = jobs.iter().map(|claimed| claimed.job.data.as_str().len()).sum();
-    let mut answer = Vec::with_capacity(16 + jobs.len() * JOB_BYTES + data);
+    jobs.len() * JOB_BYTES + data
+}
+
+/// The beginning of an answer; its end is the caller's.
+fn print_jobs(answer: &mut Vec<u8>, jobs: &[Claimed]) {
     answer.extend_from_slice(b"{\"jobs\":[");
     for (at, claimed) in jobs.iter().enumerate() {
         if at > 0 {
             answer.push(b',');
         }
-        print(&mut answer, claimed);
+        print(answer, claimed);
     }
-    answer.extend_from_slice(b"]}");
-    answer
+    answer.push(b']');
 }
 
 /// In the order of `wire::ClaimedJob`. Types and queues are words that JSON need not escape.
@@ -78,10 +111,12 @@ mod tests {
     use mainspring_core::name::{QueueName, Tag, TenantName, TypeName};
     use mainspring_core::rank::Priority;
     use mainspring_core::retry::RetryPolicy;
-    use mainspring_wire::ClaimAnswer;
+    use mainspring_wire::{self as wire, ClaimAnswer};
     use uuid::Uuid;
 
     use super::*;
+    use crate::problem::Refusal;
+    use crate::routes::settlements::accepted;
 
     fn claimed(full: bool) -> Claimed {
         let at = Time::from_millis(1_796_115_600_123);
@@ -122,6 +157,22 @@ mod tests {
             let printed = String::from_utf8(claimed_jobs(&jobs)).expect("is text");
             let read: ClaimAnswer = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
             assert_eq!(read.jobs.len(), jobs.len());
+            assert_eq!(serde_json::to_string(&read).expect("prints"), printed);
+        }
+    }
+
+    #[test]
+    fn settled_and_claimed_are_printed_as_the_wire_type_prints_them() {
+        let ends = [1, 2].map(|fence| wire::Settlement::new(Uuid::from_u128(7), fence, wire::Outcome::Success)).into();
+        let words = accepted(ends, &TenantName::default_tenant()).expect("both are good").words;
+        let settled = [Settled::Stale, Settled::Stale];
+        let jobs = [claimed(true), claimed(false)];
+        let problem = Refusal::unknown_worker().at("worker_id").0;
+        for claimed in [Ok(&jobs[..]), Ok(&[]), Err(&*problem)] {
+            let printed = String::from_utf8(settled_and_claimed(&words, &settled, claimed)).expect("is text");
+            let read: ClaimAnswer = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
+            assert_eq!((read.jobs.len(), read.settled.len()), (claimed.map_or(0, <[_]>::len), 2));
+            assert_eq!(read.problem.as_ref(), claimed.err());
             assert_eq!(serde_json::to_string(&read).expect("prints"), printed);
         }
     }

@@ -12,7 +12,7 @@ pub(crate) fn event(event: &Event) -> wire::Event {
         kind: event_kind(event.kind),
         job_id: event.job.map(|job| job.uuid()),
         queue: event.queue.as_ref().map(|queue| queue.queue.to_string()),
-        job_type: None,
+        job_type: event.job_type.as_ref().map(ToString::to_string),
         attempt: event.attempt,
         worker_id: event.worker.map(|worker| worker.0),
         error: event.error.clone(),

@@ -1,26 +1,36 @@
 //! Why a job is where it is, in a sentence and in facts.
 
+use mainspring_core::id::JobId;
+use mainspring_core::name::QueueName;
 use mainspring_engine::{Explanation, Reason};
 use mainspring_wire::{self as wire, Reason as Said};
 
 use crate::convert::{stamp, status};
 
 pub(crate) fn explanation(explanation: &Explanation) -> wire::Explanation {
+    let job = &explanation.view.job;
     wire::Explanation {
-        job_id: explanation.view.job.id.uuid(),
+        job_id: job.id.uuid(),
         status: status(explanation.view.status()),
-        reasons: explanation.reasons.iter().map(reason).collect(),
+        reasons: explanation.reasons.iter().map(|why| reason(why, job.id, &job.queue)).collect(),
     }
 }
 
-fn reason(reason: &Reason) -> Said {
+fn reason(reason: &Reason, id: JobId, queue: &QueueName) -> Said {
     match reason {
         Reason::WaitsUntil(at) => {
             let until = stamp(*at);
             Said { until: Some(until), ..Said::new(Said::WAITS_UNTIL, format!("its time is {until}")) }
         }
-        Reason::JobPaused => Said::new(Said::JOB_PAUSED, "the job is paused; resume it with POST …/resume"),
-        Reason::QueuePaused => Said::new(Said::QUEUE_PAUSED, "its queue is paused; resume it with POST …/resume"),
+        Reason::JobPaused => {
+            let how = format!("mainspring job resume {id}, or POST /v1/jobs/{id}/resume");
+            Said::new(Said::JOB_PAUSED, format!("the job is paused; resume it: {how}"))
+        }
+        Reason::QueuePaused => {
+            let in_path = queue.as_str().replace('/', "%2F");
+            let how = format!("mainspring queue resume {queue}, or POST /v1/queues/{in_path}/resume");
+            Said::new(Said::QUEUE_PAUSED, format!("its queue is paused; resume it: {how}"))
+        }
         Reason::Behind { ahead, at_least } => {
             let or_more = if *at_least { " or more" } else { "" };
             let text = match ahead {
@@ -59,17 +69,31 @@ mod tests {
 
     use super::*;
 
+    fn said(why: &Reason) -> Said {
+        reason(why, JobId::MIN, &QueueName::parse("mail/eu").expect("a name"))
+    }
+
+    #[test]
+    fn what_was_paused_is_said_with_how_to_resume_it() {
+        let id = JobId::MIN;
+        let text = format!("the job is paused; resume it: mainspring job resume {id}, or POST /v1/jobs/{id}/resume");
+        assert_eq!(said(&Reason::JobPaused).text, text);
+        let text =
+            "its queue is paused; resume it: mainspring queue resume mail/eu, or POST /v1/queues/mail%2Feu/resume";
+        assert_eq!(said(&Reason::QueuePaused).text, text);
+    }
+
     #[test]
     fn a_reason_carries_its_facts_beside_its_sentence() {
         let until = Time::from_millis(1_796_115_600_000);
-        let held = reason(&Reason::HeldBy { worker: WorkerId(Uuid::nil()), until });
+        let held = said(&Reason::HeldBy { worker: WorkerId(Uuid::nil()), until });
         assert_eq!((held.code.as_str(), held.until), (Said::HELD_BY, Some(stamp(until))));
         assert_eq!(held.worker_id, Some(Uuid::nil()));
         assert!(held.text.contains("2026-12-01T09:00:00.000Z"), "{}", held.text);
 
-        let behind = reason(&Reason::Behind { ahead: 10_000, at_least: true });
+        let behind = said(&Reason::Behind { ahead: 10_000, at_least: true });
         assert_eq!((behind.ahead, behind.ahead_at_least), (Some(10_000), true));
         assert_eq!(behind.text, "10000 jobs or more of its queue go first");
-        assert_eq!(reason(&Reason::Behind { ahead: 1, at_least: false }).text, "1 job of its queue goes first");
+        assert_eq!(said(&Reason::Behind { ahead: 1, at_least: false }).text, "1 job of its queue goes first");
     }
 }

@@ -8,7 +8,7 @@ mod job;
 mod queue;
 mod worker;
 
-pub(crate) use claimed::claimed_jobs;
+pub(crate) use claimed::{claimed_jobs, settled_and_claimed};
 pub(crate) use event::event;
 pub(crate) use execution::{execution, running};
 pub(crate) use explanation::explanation;

@@ -103,6 +103,8 @@ async fn only_json_is_read_as_json() {
     for bad in ["text/plain", "application/x-www-form-urlencoded", "application/xml"] {
         let problem = send(bad).await.refused(415, None, "send the body as application/json");
         assert_eq!(problem["type"], "/problems/unsupported-media-type");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains("--json") && detail.contains("-H 'content-type: application/json'"), "{detail}");
     }
     for good in ["application/json", "application/json; charset=utf-8"] {
         send(good).await.expect(202);

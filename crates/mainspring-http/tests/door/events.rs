@@ -45,7 +45,12 @@ async fn what_happens_is_said_as_it_happens() {
     let (name, data) = stream.next().await.expect("an event");
     assert_eq!(name, "submitted");
     assert_eq!((&data["kind"], &data["job_id"], &data["queue"]), (&json!("submitted"), &json!(id), &json!("default")));
-    assert_eq!(data["at"], "2026-12-01T09:00:00.000Z");
+    assert_eq!((&data["at"], &data["type"]), (&json!("2026-12-01T09:00:00.000Z"), &json!("a")));
+
+    let worker = house.register().await;
+    house.claim(&worker).await;
+    let (name, data) = stream.next().await.expect("an event");
+    assert_eq!((name.as_str(), &data["job_id"], &data["type"]), ("claimed", &json!(id), &json!("a")));
 }
 
 #[tokio::test]

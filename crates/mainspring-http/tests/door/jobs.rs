@@ -180,6 +180,13 @@ async fn a_job_explains_why_it_does_not_run() {
     let later = house.submit(r#"{"type":"a","delay":"2h"}"#).await;
     assert_eq!(codes(&second).await, ["no_worker", "behind"]);
     assert_eq!(codes(&later).await, ["waits_until"]);
+    house.post(&format!("/v1/jobs/{later}/pause"), "").await.expect(200);
+    assert_eq!(codes(&later).await, ["job_paused", "waits_until"], "what a person has to do comes first");
+    let reply = house.get(&format!("/v1/jobs/{later}/explain")).await.expect(200);
+    let text = reply["reasons"][0]["text"].as_str().expect("a sentence");
+    let how = text.split("POST ").nth(1).expect("the call is named");
+    house.post(how, "").await.expect(200);
+    assert_eq!(codes(&later).await, ["waits_until"], "doing what it says helps");
     let worker = house.register().await;
     assert_eq!(codes(&first).await, ["next_up"]);
     house.post("/v1/queues/default/pause", "").await.expect(200);

@@ -16,4 +16,5 @@ mod openapi;
 mod queues;
 mod random;
 mod serve;
+mod settle_and_claim;
 mod work;

@@ -29,6 +29,21 @@ async fn a_worker_is_registered_listed_and_gone() {
 }
 
 #[tokio::test]
+async fn a_silent_worker_is_listed_as_long_as_it_may_hold_jobs() {
+    let house = House::open().await;
+    let worker = house.register().await;
+    house.submit(r#"{"type":"a"}"#).await;
+    let (job, _) = house.claim(&worker).await;
+    // A jump of the clock is nobody's silence: the worker is spared, past its lease.
+    house.advance(Duration::from_secs(40));
+    let workers = house.get("/v1/workers").await.expect(200);
+    let silent = &workers["workers"][0];
+    assert_eq!((&silent["worker_id"], &silent["held"]), (&json!(worker), &json!(1)), "{workers}");
+    assert_eq!(silent["expires_at"], "2026-12-01T09:00:30.000Z");
+    assert_eq!(house.status(&job).await, "RUNNING");
+}
+
+#[tokio::test]
 async fn a_claim_hands_out_the_best_jobs_with_all_a_worker_needs() {
     let house = House::open().await;
     let worker = house.register().await;

@@ -68,7 +68,13 @@ struct Head {
 }
 
 /// The best `max` jobs over all lanes of all asked queues, best first.
-fn best(batch: &mut Batch<'_>, now: Time, tenant: &TenantName, queues: Vec<QueueName>, max: usize) -> Result<Vec<Head>> {
+fn best(
+    batch: &mut Batch<'_>,
+    now: Time,
+    tenant: &TenantName,
+    queues: Vec<QueueName>,
+    max: usize,
+) -> Result<Vec<Head>> {
     let mut lanes = Vec::new();
     let asked: BTreeSet<u32> = queues
         .into_iter()

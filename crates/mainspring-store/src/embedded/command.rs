@@ -62,7 +62,13 @@ struct Subject {
     standing: Standing,
 }
 
-fn command_job(batch: &mut Batch<'_>, now: Time, tenant: &TenantName, id: JobId, what: JobCommand) -> Result<Commanded> {
+fn command_job(
+    batch: &mut Batch<'_>,
+    now: Time,
+    tenant: &TenantName,
+    id: JobId,
+    what: JobCommand,
+) -> Result<Commanded> {
     let Some(standing) = read::standing(&batch.txn, batch.tables, id)? else { return Ok(Commanded::Missing) };
     let (job, queue) = read::job(batch, id)?;
     if job.tenant != *tenant {
@@ -197,7 +203,12 @@ pub fn cancel_unstarted(
     Ok(Some(name))
 }
 
-fn revive(batch: &mut Batch<'_>, now: Time, mut subject: Subject, data: Option<mainspring_core::job::Json>) -> Result<()> {
+fn revive(
+    batch: &mut Batch<'_>,
+    now: Time,
+    mut subject: Subject,
+    data: Option<mainspring_core::job::Json>,
+) -> Result<()> {
     let id = subject.job.id;
     let row = prune::take_dead(batch, id)?;
     batch.mirror.queue(subject.queue).counts.dead -= 1;

@@ -92,9 +92,11 @@ pub fn write_worker(batch: &mut Batch<'_>, worker: WorkerId) -> Result<()> {
 }
 
 fn holds(batch: &Batch<'_>, worker: WorkerId, lease: LeaseId) -> bool {
-    batch.mirror.leases.get(&lease.job).is_some_and(|known| {
-        known.fence == lease.fence.0 && known.worker() == worker && known.taken.is_none()
-    })
+    batch
+        .mirror
+        .leases
+        .get(&lease.job)
+        .is_some_and(|known| known.fence == lease.fence.0 && known.worker() == worker && known.taken.is_none())
 }
 
 /// What it was given before `claimed_before` and does not list.
@@ -109,12 +111,7 @@ fn undelivered(batch: &Batch<'_>, worker: WorkerId, listed: &[LeaseId], claimed_
     .collect()
 }
 
-fn pulse(
-    batch: &Batch<'_>,
-    worker: WorkerId,
-    lost: Vec<LeaseId>,
-    released: BTreeSet<QueueRef>,
-) -> Pulse {
+fn pulse(batch: &Batch<'_>, worker: WorkerId, lost: Vec<LeaseId>, released: BTreeSet<QueueRef>) -> Pulse {
     let known = &batch.mirror.workers[&worker];
     let cancel = known.held.iter().filter_map(|&job| {
         let lease = &batch.mirror.leases[&job];

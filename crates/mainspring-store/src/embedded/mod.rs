@@ -42,8 +42,8 @@ use mainspring_core::store::{
 };
 use mainspring_core::time::Time;
 
-pub use open::{FORMAT, OpenError, Options};
 use claim::Picked;
+pub use open::{FORMAT, OpenError, Options};
 use read::Reader;
 use writer::Writer;
 
@@ -153,6 +153,10 @@ fn storage(error: heed::Error) -> Error {
         }
         heed::Error::Mdb(MdbError::Corrupted | MdbError::PageNotFound | MdbError::Invalid) => {
             Error::Damaged(error.to_string())
+        }
+        // LMDB says EIO for a write that the disk took only part of, which is how most disks say that they are full.
+        heed::Error::Io(error) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
+            Error::Full(format!("the disk is full or failing: it took only part of a write ({error}); free some space"))
         }
         heed::Error::Io(error) if is_no_room(&error) => {
             Error::Full(format!("the disk takes no more ({error}); free some space"))

@@ -9,9 +9,7 @@ use mainspring_core::job::{Claimed, Execution, Failure, Job, JobView, Standing};
 use mainspring_core::lifecycle::{State, Status};
 use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::rank::{Rank, lane};
-use mainspring_core::store::{
-    ClaimAnswer, Error, Page, Query, QueueView, Reclaimed, Result, TakenBack, WorkerView,
-};
+use mainspring_core::store::{ClaimAnswer, Error, Page, Query, QueueView, Reclaimed, Result, TakenBack, WorkerView};
 use mainspring_core::time::Time;
 
 use super::batch::Batch;

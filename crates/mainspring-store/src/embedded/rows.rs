@@ -22,7 +22,8 @@ pub fn encode<'b, T: Serialize>(row: &T, buffer: &'b mut Vec<u8>) -> &'b [u8] {
 }
 
 pub fn decode<'a, T: Deserialize<'a>>(table: &str, bytes: &'a [u8]) -> Result<T> {
-    postcard::from_bytes(bytes).map_err(|error| Error::Damaged(format!("a row of table {table} cannot be read: {error}")))
+    postcard::from_bytes(bytes)
+        .map_err(|error| Error::Damaged(format!("a row of table {table} cannot be read: {error}")))
 }
 
 /// What a claim must know of a job without reading its record. Travels with it from table to table.

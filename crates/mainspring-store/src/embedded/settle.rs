@@ -43,7 +43,14 @@ pub fn apply(batch: &mut Batch<'_>, now: Time, id: JobId, verdict: Verdict) -> R
     Ok(Settled::Applied { state, ready_at, queue })
 }
 
-fn end_attempt(batch: &mut Batch<'_>, now: Time, id: JobId, lease: LeaseRow, verdict: Verdict, state: State) -> Result<()> {
+fn end_attempt(
+    batch: &mut Batch<'_>,
+    now: Time,
+    id: JobId,
+    lease: LeaseRow,
+    verdict: Verdict,
+    state: State,
+) -> Result<()> {
     let change = change_of(batch, id, lease.slip.changed)?.unwrap_or_default();
     let execution = execution(&lease, now, &verdict);
     let tally = verdict.count(lease.slip.tally.into());

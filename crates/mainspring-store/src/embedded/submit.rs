@@ -91,8 +91,7 @@ fn remember_key(batch: &mut Batch<'_>, job: &Job, asked: &Idempotency) -> Result
         let order = expiry_key(Time::from_millis(expired.until_ms), &key);
         batch.delete(batch.tables.key_expiry, &order)?;
     }
-    let row =
-        KeyRow { id: *job.id.as_bytes(), fingerprint: asked.fingerprint, until_ms: asked.until.as_millis() };
+    let row = KeyRow { id: *job.id.as_bytes(), fingerprint: asked.fingerprint, until_ms: asked.until.as_millis() };
     batch.put(batch.tables.key_expiry, &expiry_key(asked.until, &key), &())?;
     batch.put(batch.tables.keys, &key, &row)
 }

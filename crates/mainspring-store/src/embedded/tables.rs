@@ -78,8 +78,23 @@ impl Tables {
     /// How much the tables fill, without the pages that are free for reuse.
     pub fn bytes(&self, txn: &RoTxn<'_>) -> heed::Result<u64> {
         let all = [
-            self.records, self.changes, self.far, self.waiting, self.ready, self.leases, self.ended, self.recent, self.runs,
-            self.dead, self.dead_order, self.executions, self.expiry, self.keys, self.key_expiry, self.queues, self.workers,
+            self.records,
+            self.changes,
+            self.far,
+            self.waiting,
+            self.ready,
+            self.leases,
+            self.ended,
+            self.recent,
+            self.runs,
+            self.dead,
+            self.dead_order,
+            self.executions,
+            self.expiry,
+            self.keys,
+            self.key_expiry,
+            self.queues,
+            self.workers,
             self.meta,
         ];
         all.iter().try_fold(0, |bytes, table| {

@@ -24,7 +24,7 @@ impl Client {
         self.tell(Call::new(Method::DELETE, path(worker_id))).await.map(drop)
     }
 
-    /// The live workers.
+    /// The registered workers.
     pub async fn workers(&self) -> Result<Workers> {
         self.ask(Call::get("/v1/workers")).await
     }

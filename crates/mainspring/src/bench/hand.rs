@@ -1,5 +1,5 @@
-//! The two ends of the pipeline: a submitter that sends, and a hand that claims and settles. Answers are read with borrowed
-//! types that hold ids and fences only.
+//! The two ends of the pipeline: a submitter that sends, and a hand that claims and settles, apart or in one request. Answers
+//! are read with borrowed types that hold ids and fences only.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use bytes::Bytes;
 use http::Uri;
-use mainspring_wire::{Span, Timestamp};
+use mainspring_wire::{Problem, Span, Timestamp};
 use serde::Deserialize;
 
 use crate::bench::body::Template;
@@ -119,6 +119,10 @@ struct Registered<'a> {
 struct Claimed<'a> {
     #[serde(borrow)]
     jobs: Vec<Held<'a>>,
+    /// Only if settlements were sent.
+    #[serde(borrow, default)]
+    settled: Vec<Settled<'a>>,
+    problem: Option<Problem>,
 }
 
 #[derive(Deserialize)]
@@ -158,17 +162,36 @@ impl Hand {
         let asked_us = clock::unix_us();
         let answer = self.conn.post(&self.claim_uri, self.claim.clone()).await?;
         let claim_us = clock::unix_us().saturating_sub(asked_us);
-        let Claimed { jobs } = serde_json::from_slice(answer).context("a claim answer was not readable")?;
-        self.settlements.clear();
-        self.settlements.push_str(r#"{"settlements":["#);
-        for (index, held) in jobs.iter().enumerate() {
-            each(held);
-            let comma = if index == 0 { "" } else { "," };
-            let Held { job_id, fence, .. } = held;
-            write!(self.settlements, r#"{comma}{{"job_id":"{job_id}","fence":{fence},"outcome":"success"}}"#)?;
-        }
-        self.settlements.push_str("]}");
+        let Claimed { jobs, .. } = serde_json::from_slice(answer).context("a claim answer was not readable")?;
+        jobs.iter().for_each(&mut each);
+        write_settlements(&mut self.settlements, &jobs)?;
         Ok(Round { jobs: jobs.len(), claim_us, settle_us: 0 })
+    }
+
+    /// Settles what `held` brought and claims again, in one request. Answers what was held and what is held now.
+    ///
+    /// A hand that holds nothing only claims, and waits; with settlements the server does not wait.
+    pub async fn settle_and_claim(
+        &mut self,
+        held: Round,
+        mut each: impl FnMut(&Held<'_>),
+    ) -> anyhow::Result<(Round, Round)> {
+        if held.jobs == 0 {
+            return Ok((held, self.claim(each).await?));
+        }
+        let asked_us = clock::unix_us();
+        let body = joined(&self.claim, &self.settlements);
+        let answer = self.conn.post(&self.claim_uri, body).await?;
+        let took_us = clock::unix_us().saturating_sub(asked_us);
+        let Claimed { jobs, settled, problem } =
+            serde_json::from_slice(answer).context("a claim answer was not readable")?;
+        ensure_completed(&settled, held)?;
+        if let Some(problem) = problem {
+            return Err(problem).context("the settlements were taken, but the claim was refused");
+        }
+        jobs.iter().for_each(&mut each);
+        write_settlements(&mut self.settlements, &jobs)?;
+        Ok((Round { settle_us: took_us, ..held }, Round { jobs: jobs.len(), claim_us: took_us, settle_us: 0 }))
     }
 
     /// Settles what the last claim brought, all with success.
@@ -181,8 +204,52 @@ impl Hand {
         let answer = self.conn.post(&self.settle_uri, body).await?;
         let settle_us = clock::unix_us().saturating_sub(asked_us);
         let SettleAnswer { results } = serde_json::from_slice(answer).context("a settle answer was not readable")?;
-        let completed = results.iter().filter(|settled| settled.state == "completed").count();
-        ensure!(completed == round.jobs, "only {completed} of {} settlements were taken", round.jobs);
+        ensure_completed(&results, round)?;
         Ok(Round { settle_us, ..round })
+    }
+}
+
+fn ensure_completed(results: &[Settled<'_>], round: Round) -> anyhow::Result<()> {
+    let completed = results.iter().filter(|settled| settled.state == "completed").count();
+    ensure!(completed == round.jobs, "only {completed} of {} settlements were taken", round.jobs);
+    Ok(())
+}
+
+/// A whole body for `POST /v1/settlements`, all with success.
+fn write_settlements(body: &mut String, jobs: &[Held<'_>]) -> std::fmt::Result {
+    body.clear();
+    body.push_str(r#"{"settlements":["#);
+    for (index, Held { job_id, fence, .. }) in jobs.iter().enumerate() {
+        let comma = if index == 0 { "" } else { "," };
+        write!(body, r#"{comma}{{"job_id":"{job_id}","fence":{fence},"outcome":"success"}}"#)?;
+    }
+    body.push_str("]}");
+    Ok(())
+}
+
+/// The fields of both objects in one.
+fn joined(claim: &[u8], settlements: &str) -> Bytes {
+    let open = claim.strip_suffix(b"}").expect("a claim is an object");
+    let rest = settlements.strip_prefix('{').expect("settlements are in an object");
+    [open, b",", rest.as_bytes()].concat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_wire::SettleAndClaim;
+
+    use super::*;
+
+    #[test]
+    fn a_claim_and_settlements_join_into_one_body() {
+        const ID: &str = "01980000-0000-7000-8000-000000000001";
+        let jobs = [7, 8].map(|fence| Held { job_id: ID, fence, run_at: Timestamp::default(), data: Sent { at: 0 } });
+        let mut settlements = String::from("what was held before");
+        write_settlements(&mut settlements, &jobs).expect("a string takes all");
+        let claim = format!(r#"{{"worker_id":"{ID}","queues":["a"],"max":2,"wait":"5s"}}"#);
+        let body = joined(claim.as_bytes(), &settlements);
+        let read: SettleAndClaim = serde_json::from_slice(&body).expect("the server reads it");
+        let fences: Vec<u64> = read.settlements.iter().map(|settlement| settlement.fence).collect();
+        assert_eq!((read.max, fences), (2, vec![7, 8]));
     }
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bench::body::{Due, Template};
 use crate::bench::figures::{Figures, Latencies};
-use crate::bench::hand::{Ask, Hand, Submitter};
+use crate::bench::hand::{Ask, Hand, Round, Submitter};
 use crate::clock;
 
 /// How long a claim waits for the pipeline to bring something.
@@ -37,7 +37,20 @@ pub struct Load {
     pub payload_bytes: usize,
 }
 
+/// How a worker settles and claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// With a request for each.
+    Apart,
+    /// What it holds is settled by the request that claims the next.
+    Joined,
+}
+
 pub async fn measure(address: SocketAddr, load: &Load) -> anyhow::Result<Figures> {
+    measure_as(Form::Apart, address, load).await
+}
+
+pub async fn measure_as(form: Form, address: SocketAddr, load: &Load) -> anyhow::Result<Figures> {
     ensure!(load.jobs >= load.batch && load.batch > 0 && load.connections > 0, "there is nothing to measure");
     let mut walkers = JoinSet::new();
     let run = Arc::new(Run::new(load));
@@ -46,7 +59,11 @@ pub async fn measure(address: SocketAddr, load: &Load) -> anyhow::Result<Figures
         if load.batch == 1 {
             let template = Template::single(&load.queue, load.payload_bytes, Due::Now);
             let submitter = Submitter::singles(address, template).await?;
-            walkers.spawn(round_and_round(run.clone(), submitter, Hand::register(address, ask).await?));
+            let hand = Hand::register(address, ask).await?;
+            match form {
+                Form::Apart => walkers.spawn(round_and_round(run.clone(), submitter, hand)),
+                Form::Joined => walkers.spawn(turn_after_turn(run.clone(), submitter, hand)),
+            };
         } else {
             let template = Template::batch(&load.queue, load.payload_bytes, Due::Now, load.batch);
             walkers.spawn(submit_all(run.clone(), Submitter::batches(address, template).await?));
@@ -54,7 +71,11 @@ pub async fn measure(address: SocketAddr, load: &Load) -> anyhow::Result<Figures
     }
     let workers = if load.batch == 1 { 0 } else { load.workers.max(1) };
     for _ in 0..workers {
-        walkers.spawn(settle_all(run.clone(), Hand::register(address, ask).await?));
+        let hand = Hand::register(address, ask).await?;
+        match form {
+            Form::Apart => walkers.spawn(settle_all(run.clone(), hand)),
+            Form::Joined => walkers.spawn(turn_all(run.clone(), hand)),
+        };
     }
     let started = clock::instant();
     run.start.cancel();
@@ -155,6 +176,56 @@ async fn round_and_round(run: Arc<Run>, mut submitter: Submitter, mut hand: Hand
     Ok(times)
 }
 
+/// As [`settle_all`], joined.
+async fn turn_all(run: Arc<Run>, mut hand: Hand) -> anyhow::Result<Times> {
+    let mut times = Times::new();
+    let mut load = Armful::default();
+    run.start.cancelled().await;
+    loop {
+        // The run is not done while a hand holds something, so this drops no settlement.
+        load = tokio::select! {
+            next = turn(&run, &mut hand, load, &mut times) => next?,
+            () = run.done.cancelled() => return Ok(times),
+        };
+    }
+}
+
+/// As [`round_and_round`], joined. The last job has no claim to go with and is settled by itself.
+async fn turn_after_turn(run: Arc<Run>, mut submitter: Submitter, mut hand: Hand) -> anyhow::Result<Times> {
+    let mut times = Times::new();
+    let mut load = Armful::default();
+    run.start.cancelled().await;
+    while run.take_batch() {
+        times.submit.record(submitter.submit(at_once).await?);
+        loop {
+            load = turn(&run, &mut hand, load, &mut times).await?;
+            if load.round.jobs > 0 {
+                break;
+            }
+        }
+    }
+    let round = hand.settle(load.round).await?;
+    times.round(round.jobs, round.claim_us, round.settle_us, &load.sent);
+    run.settled(round.jobs);
+    Ok(times)
+}
+
+/// What a hand holds from one request to the next.
+#[derive(Debug, Default)]
+struct Armful {
+    round: Round,
+    sent: Vec<u64>,
+}
+
+/// One joined request: what was held is settled and counted, what came is held.
+async fn turn(run: &Run, hand: &mut Hand, held: Armful, times: &mut Times) -> anyhow::Result<Armful> {
+    let mut sent = Vec::with_capacity(run.batch);
+    let (settled, round) = hand.settle_and_claim(held.round, |held| sent.push(held.sent_us())).await?;
+    times.round(settled.jobs, settled.claim_us, settled.settle_us, &held.sent);
+    run.settled(settled.jobs);
+    Ok(Armful { round, sent })
+}
+
 fn at_once() -> Timestamp {
     Timestamp::default()
 }
@@ -198,5 +269,56 @@ impl Times {
         self.claim.put(&mut figures, "claim");
         self.settle.put(&mut figures, "settle");
         figures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mainspring_core::name::{QueueName, QueueRef, TenantName};
+    use mainspring_engine::{Engine, Parts, Settings, SystemClock};
+    use mainspring_http::{Options, router, serve};
+    use mainspring_store::memory::{Alone, Memory, MemorySeats};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A run against a server in this process; every job must have been settled once when it ends.
+    async fn check(form: Form, jobs: usize, batch: usize) {
+        let parts = Parts {
+            store: Arc::new(Memory::new()),
+            seats: Arc::new(MemorySeats::new()),
+            wakeups: Arc::new(Alone),
+            clock: Arc::new(SystemClock),
+        };
+        let engine = Engine::start(parts, Settings::default()).await.expect("the memory store starts");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let server = tokio::spawn(serve(listener, router(engine.clone(), Options::default()), std::future::pending()));
+        let load = Load {
+            queue: "q".into(),
+            jobs,
+            batch,
+            connections: 3,
+            workers: 4,
+            in_flight: 3 * batch,
+            payload_bytes: 400,
+        };
+        let figures = measure_as(form, address, &load).await.expect("the run ends");
+        for figure in ["jobs_per_second", "submit_to_settled_p99_ms", "claim_p99_ms", "settle_p99_ms"] {
+            assert!(figures.get(figure).is_some_and(|value| value > 0.0), "{figure} of {form:?}: {figures:?}");
+        }
+        let queue = QueueRef { tenant: TenantName::default_tenant(), queue: QueueName::parse("q").expect("a name") };
+        let queues = engine.store().queues(Some(&queue.tenant)).await.expect("the store answers");
+        let counts = queues.iter().find(|view| view.queue == queue).expect("it was used").counts;
+        assert_eq!((counts.succeeded, counts.running, counts.ready), (jobs as u64, 0, 0), "{form:?}");
+        server.abort();
+    }
+
+    #[tokio::test]
+    async fn every_job_is_settled_once_in_either_form() {
+        for form in [Form::Apart, Form::Joined] {
+            check(form, 50, 1).await;
+            check(form, 100, 10).await;
+        }
     }
 }

@@ -103,6 +103,9 @@ struct LifecycleArgs {
     /// Jobs between submit and settle; four batches a connection if left out
     #[arg(long)]
     in_flight: Option<usize>,
+    /// Settle each job with the claim of the next, in one request; the time of that request counts as claim and as settle
+    #[arg(long)]
+    join: bool,
 }
 
 impl BenchArgs {
@@ -135,7 +138,9 @@ impl BenchArgs {
 
     async fn measure(&self, target: &mut Target) -> anyhow::Result<Figures> {
         match &self.scenario {
-            Scenario::Lifecycle(args) => lifecycle::measure(target.address(), &args.load(&self.common)).await,
+            Scenario::Lifecycle(args) => {
+                lifecycle::measure_as(args.form(), target.address(), &args.load(&self.common)).await
+            }
             Scenario::Burst(args) => args.measure(target, &self.common).await,
             Scenario::Lateness(args) => args.measure(target, &self.common).await,
             Scenario::Backlog(args) => args.measure(target, &self.common).await,
@@ -147,6 +152,7 @@ impl BenchArgs {
 impl Scenario {
     fn name(&self) -> &'static str {
         match self {
+            Scenario::Lifecycle(args) if args.join => "lifecycle-join",
             Scenario::Lifecycle(_) => "lifecycle",
             Scenario::Burst(_) => "burst",
             Scenario::Lateness(_) => "lateness",
@@ -157,6 +163,10 @@ impl Scenario {
 }
 
 impl LifecycleArgs {
+    fn form(&self) -> lifecycle::Form {
+        if self.join { lifecycle::Form::Joined } else { lifecycle::Form::Apart }
+    }
+
     fn load(&self, common: &Common) -> lifecycle::Load {
         lifecycle::Load {
             queue: queue_name("lifecycle"),

@@ -1,7 +1,9 @@
 //! Answers as tables. JSON needs no help: it is the API's own answer.
 
 use comfy_table::Table;
-use mainspring_wire::{Event, Executions, Explanation, JobPage, JobView, QueueView, Queues, Submitted, Workers};
+use mainspring_wire::{
+    Event, Executions, Explanation, JobPage, JobView, QueueView, Queues, Submitted, Timestamp, Workers,
+};
 
 use crate::output::{Format, facts, or_dash, table};
 
@@ -50,7 +52,8 @@ pub fn job(job: &JobView) -> Table {
         ("data", text(&job.data)),
         ("checkpoint", job.checkpoint.as_ref().map(|json| json.to_string())),
         ("result", job.result.as_ref().map(|json| json.to_string())),
-        ("error", job.error.as_ref().map(|error| error.message.clone())),
+        // Of its last failed attempt: a job that completed in the end keeps it.
+        ("last error", job.error.as_ref().map(|error| error.message.clone())),
         ("detail", job.error.as_ref().and_then(|error| error.detail.clone())),
         ("cancel_reason", job.cancel_reason.clone()),
     ])
@@ -156,8 +159,8 @@ pub fn queues(queues: &Queues) -> Table {
     rows
 }
 
-pub fn workers(workers: &Workers) -> Table {
-    let mut rows = table(["WORKER", "NAME", "HOST", "PID", "QUEUES", "HELD", "ORDER", "LAST SEEN"]);
+pub fn workers(workers: &Workers, now: Timestamp) -> Table {
+    let mut rows = table(["WORKER", "NAME", "HOST", "PID", "QUEUES", "HELD", "ORDER", "STATE", "LAST SEEN"]);
     for worker in &workers.workers {
         rows.add_row([
             worker.worker_id.to_string(),
@@ -167,6 +170,7 @@ pub fn workers(workers: &Workers) -> Table {
             or_dash(Some(worker.queues.join(",")).filter(|queues| !queues.is_empty())),
             worker.held.to_string(),
             worker.order.to_string(),
+            if worker.expires_at > now { "alive" } else { "silent" }.to_owned(),
             worker.last_seen_at.to_string(),
         ]);
     }
@@ -203,6 +207,28 @@ mod tests {
         assert_eq!(short("boom\nat line 3"), "boom");
         assert_eq!(short(&"é".repeat(61)), format!("{}…", "é".repeat(60)));
         assert_eq!(short(""), "");
+    }
+
+    #[test]
+    fn a_worker_that_was_not_heard_from_in_time_is_silent() {
+        let json = r#"{"workers":[{"worker_id":"01980000-0000-7000-8000-000000000001","queues":[],
+            "registered_at":"2026-12-01T09:00:00Z","last_seen_at":"2026-12-01T09:00:00Z",
+            "expires_at":"2026-12-01T09:00:30Z","held":1,"order":"work"}]}"#;
+        let listed = serde_json::from_str(json).expect("workers");
+        let shown = |now: &str| workers(&listed, now.parse().expect("a time")).to_string();
+        assert!(shown("2026-12-01T09:00:29Z").contains("alive"));
+        assert!(shown("2026-12-01T09:00:30Z").contains("silent"));
+    }
+
+    #[test]
+    fn a_completed_job_shows_its_old_error_as_what_it_is() {
+        let json = r#"{"job_id":"01980000-0000-7000-8000-000000000001","tenant":"default","type":"t","queue":"q",
+            "status":"COMPLETED","data":null,"priority":5,"submitted_at":0,"run_at":0,"retry":{"strategy":"fixed"},
+            "max_attempts":3,"max_crashes":5,"attempts":2,"retry_count":1,"failures":1,"crashes":0,
+            "error":{"message":"boom"}}"#;
+        let shown = job(&serde_json::from_str(json).expect("a job")).to_string();
+        let line = shown.lines().find(|line| line.contains("boom")).expect("the error is shown");
+        assert!(line.trim().starts_with("last error"), "{line}");
     }
 
     #[test]

@@ -39,13 +39,13 @@ pub struct SubmitArgs {
     /// Should be done by then: pulls the job forward in its queue
     #[arg(long, value_name = "TIME")]
     deadline: Option<Timestamp>,
-    /// Cancelled if it has not started this long from now
+    /// Cancelled if it has not started this long after its run time
     #[arg(long, value_name = "DURATION")]
     expires_in: Option<Span>,
     /// Dead after this many failed attempts [default: 3]
     #[arg(long)]
     max_attempts: Option<u32>,
-    /// Dead after taking down this many workers
+    /// Dead when more than this many workers were lost over it [default: 5]
     #[arg(long)]
     max_crashes: Option<u32>,
     /// When a failed attempt is tried again: fixed:30s, linear:10s,cap=5m, exponential:1s,factor=3,jitter=0.2 or list:1s,10s,1m

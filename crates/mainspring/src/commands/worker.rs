@@ -11,6 +11,7 @@ use mainspring_wire::{Order, Span};
 use mainspring_worker::{Client, Worker, shutdown_signal};
 use uuid::Uuid;
 
+use crate::clock;
 use crate::commands::show;
 use crate::config::Log;
 use crate::exec::{EXIT_CODES_HELP, ExecHandler, Program};
@@ -35,7 +36,7 @@ enum WorkerCommand {
     /// Run a program for each job, as `worker --exec` does
     #[command(after_help = EXIT_CODES_HELP)]
     Run(RunArgs),
-    /// The live workers
+    /// The registered workers; a silent one has its jobs taken over soon
     List,
     /// Tell a worker to work, to go quiet, or to terminate; it hears it with its next heartbeat
     Order { id: Uuid, order: Order },
@@ -81,7 +82,10 @@ struct RunArgs {
 impl WorkerArgs {
     pub async fn run(self, client: Client, format: Format) -> Result<()> {
         match (self.command, self.run) {
-            (Some(WorkerCommand::List), _) => format.print(&client.workers().await?, show::workers),
+            (Some(WorkerCommand::List), _) => {
+                let workers = client.workers().await?;
+                format.print(&workers, |workers| show::workers(workers, clock::now()))
+            }
             (Some(WorkerCommand::Order { id, order }), _) => {
                 client.order(id, order).await?;
                 eprintln!("worker {id} will hear `{order}` with its next heartbeat");

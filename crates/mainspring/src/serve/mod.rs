@@ -1,4 +1,4 @@
-//! `mainspring serve`: opens the store, starts the engine, opens the door, and closes all of it in order. Decides nothing about
+//! `mainspring serve`: listens, opens the store, starts the engine, opens the door, and closes all of it in order. Decides nothing about
 //! jobs.
 //!
 //! - `guard`: what it refuses to start with. `parts`: the store and what goes with it.
@@ -30,12 +30,13 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     mainspring_http::metrics::install();
     let mut signals = Signals::listen()?;
 
-    let parts = parts::open(&config.store)?;
-    let store = parts.store.describe();
+    // Before the store: a server that cannot listen must not leave a data directory behind.
     let listener = TcpListener::bind(config.server.listen).await.with_context(|| {
         format!("could not listen on {}; choose another address with --listen", config.server.listen)
     })?;
     let address = listener.local_addr()?;
+    let parts = parts::open(&config.store)?;
+    let store = parts.store.describe();
     let engine = Engine::start(parts, settings(&config)).await.context("could not start the engine")?;
     banner::show(&config, address, &store);
 
