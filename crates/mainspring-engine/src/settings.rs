@@ -21,7 +21,8 @@ pub struct Settings {
     /// Jobs in one gathered store call. A larger request goes alone.
     pub gather_jobs_max: usize,
     /// Gathered calls of each sort under way at a time. A store that joins waiting calls into one commit by itself wants
-    /// many: with two, a request waited out a commit more, and 64 clients got 6,800 lifecycles/s in place of 11,000.
+    /// many: with two, a request often waited out a commit more, and batches of 100 over 4 connections went at 75,000
+    /// jobs/s in place of 100,000.
     pub gather_calls_max: usize,
     /// Requests that may wait in a gather before callers get [`crate::Error::Busy`].
     pub inflight_max: usize,
