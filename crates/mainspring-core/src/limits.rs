@@ -36,8 +36,6 @@ pub const BATCH_JOBS_MAX: usize = 10_000;
 pub const CLAIM_JOBS_MAX: usize = 1_000;
 pub const CLAIM_QUEUES_MAX: usize = 64;
 pub const PAGE_JOBS_MAX: usize = 1_000;
-/// Different priorities waiting in one queue are bounded by their range, so a claim merges at most this many lanes.
-pub const LANES_MAX: usize = (PRIORITY_MAX - PRIORITY_MIN + 1) as usize;
 /// A store keeps settings and counters of each queue in memory.
 pub const QUEUES_MAX: usize = 100_000;
 /// How far ahead a store tells what will fall due; it may keep what is later in a coarser order.

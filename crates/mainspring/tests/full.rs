@@ -20,9 +20,7 @@ async fn nothing_accepted_is_lost_when_the_disk_is_full_and_reads_go_on() {
     let client = Client::new(&url).expect("an address");
     let mut accepted: Vec<Uuid> = Vec::new();
     let refused = loop {
-        let data = RawValue::from_string(format!("\"{}\"", "x".repeat(2000))).expect("JSON");
-        let jobs = vec![NewJob { data: Some(data), ..NewJob::new("big") }; 100];
-        match client.submit_batch(&Batch { jobs }).await {
+        match client.submit_batch(&Batch { jobs: big_jobs() }).await {
             Ok(answer) => accepted.extend(answer.results.iter().filter_map(|item| item.job_id)),
             Err(error) => break error,
         }
@@ -31,6 +29,8 @@ async fn nothing_accepted_is_lost_when_the_disk_is_full_and_reads_go_on() {
     let Error::Busy { problem: said, .. } = &refused else { panic!("not a refusal to come back from: {refused}") };
     assert_eq!(said.kind, problem::STORE_FULL, "{refused}");
     assert!(said.detail.contains("free some space"), "{refused}");
+
+    client.submit_batch(&Batch { jobs: big_jobs() }).await.expect_err("still full, and still answering");
 
     let last = *accepted.last().expect("some were accepted first");
     assert_eq!(client.job(last).await.expect("reads go on").job_id, last);
@@ -41,7 +41,14 @@ async fn nothing_accepted_is_lost_when_the_disk_is_full_and_reads_go_on() {
     for id in &accepted {
         client.job(*id).await.unwrap_or_else(|error| panic!("job {id} was accepted and is gone: {error}"));
     }
+    let pending = client.queue("default").await.expect("the queue").pending;
+    assert_eq!(pending, accepted.len() as u64, "what was refused left nothing behind");
     client.submit(&NewJob::new("small")).await.expect("there is room again");
+}
+
+fn big_jobs() -> Vec<NewJob> {
+    let data = RawValue::from_string(format!("\"{}\"", "x".repeat(2000))).expect("JSON");
+    vec![NewJob { data: Some(data), ..NewJob::new("big") }; 100]
 }
 
 /// A server whose files cannot grow past the bound. The signal that would kill it for trying is ignored, as on a full disk

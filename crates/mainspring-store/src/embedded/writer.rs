@@ -108,8 +108,9 @@ impl<T: Send, W: FnOnce(&mut Batch<'_>) -> Result<T> + Send> Call for TypedCall<
     }
 }
 
-fn run(disk: &Disk, mut mirror: Mirror, mut runway: Runway, mut waiting: mpsc::Receiver<Box<dyn Call>>) {
+fn run(disk: &Disk, mirror: Mirror, mut runway: Runway, mut waiting: mpsc::Receiver<Box<dyn Call>>) {
     let mut calls: Vec<Box<dyn Call>> = Vec::with_capacity(CALLS_PER_COMMIT_MAX);
+    let mut mirror = Some(mirror);
     while let Some(first) = waiting.blocking_recv() {
         calls.push(first);
         while calls.len() < CALLS_PER_COMMIT_MAX
@@ -119,9 +120,6 @@ fn run(disk: &Disk, mut mirror: Mirror, mut runway: Runway, mut waiting: mpsc::R
         }
         refuse_without_room(disk, &mut calls);
         let committed = commit(disk, &mut mirror, &mut calls);
-        if committed.is_err() {
-            reload(disk, &mut mirror);
-        }
         calls.drain(..).for_each(|call| call.answer(committed.clone()));
         runway.keep(&disk.env);
     }
@@ -136,19 +134,19 @@ fn refuse_without_room(disk: &Disk, calls: &mut Vec<Box<dyn Call>>) {
     }
 }
 
-fn commit(disk: &Disk, mirror: &mut Mirror, calls: &mut [Box<dyn Call>]) -> Result<()> {
+/// A mirror whose commit failed is ahead of the disk: it is thrown away, and nothing is applied again before it has been
+/// read back from the tables.
+fn commit(disk: &Disk, mirror: &mut Option<Mirror>, calls: &mut [Box<dyn Call>]) -> Result<()> {
+    let mut current = match mirror.take() {
+        Some(current) => current,
+        None => disk.load()?,
+    };
     let txn = disk.env.write_txn().map_err(storage)?;
-    let mut batch = Batch::new(txn, &disk.tables, mirror);
+    let mut batch = Batch::new(txn, &disk.tables, &mut current);
     for call in calls {
         call.apply(&mut batch)?;
     }
-    batch.commit()
-}
-
-/// After a failed commit the mirror is ahead of the disk. If it cannot even be read, the next call tries again.
-fn reload(disk: &Disk, mirror: &mut Mirror) {
-    match disk.load() {
-        Ok(loaded) => *mirror = loaded,
-        Err(error) => tracing::error!(%error, "could not read the store back after a failed commit"),
-    }
+    batch.commit()?;
+    *mirror = Some(current);
+    Ok(())
 }
