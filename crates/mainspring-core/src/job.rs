@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::id::{Fence, JobId, LeaseId, WorkerId};
+use crate::id::{Fence, JobId, LeaseId, WorkerId, WorkflowId};
 use crate::lifecycle::{State, Status};
 use crate::limits;
-use crate::name::{IdempotencyKey, QueueName, QueueRef, Tag, TenantName, TypeName};
+use crate::name::{IdempotencyKey, LimitKey, QueueName, QueueRef, ScheduleName, StepName, Tag, TenantName, TypeName};
 use crate::rank::Priority;
 use crate::retry::RetryPolicy;
 use crate::time::Time;
@@ -48,6 +48,14 @@ pub struct Job {
     pub timeout: Option<Duration>,
     pub tags: Vec<Tag>,
     pub idempotency: Option<Idempotency>,
+    /// What must end before it is due. Each parent is named once.
+    pub depends_on: Vec<Dependency>,
+    /// The workflow it is part of.
+    pub workflow: Option<Box<Membership>>,
+    /// The schedule that made it.
+    pub origin: Option<Box<Origin>>,
+    /// What it shares limits by.
+    pub keys: Keys,
 }
 
 impl Job {
@@ -70,6 +78,62 @@ pub struct Idempotency {
 
 impl Idempotency {
     pub const RETENTION_DEFAULT: Duration = Duration::from_secs(24 * 3600);
+}
+
+/// A job that another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dependency {
+    pub parent: JobId,
+    pub on_failure: OnFailure,
+}
+
+/// What becomes of a child whose parent died or was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub enum OnFailure {
+    /// It is cancelled too.
+    #[default]
+    Cancel,
+    /// It runs all the same.
+    Run,
+    /// It stays Blocked until the parent is revived and succeeds, or a person runs or cancels it.
+    Hold,
+}
+
+/// A job's place in a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Membership {
+    pub workflow: WorkflowId,
+    pub step: StepName,
+    pub role: Role,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub enum Role {
+    #[default]
+    Step,
+    /// Blocked until every step has ended, however it ended.
+    Callback,
+}
+
+/// Which occurrence of which schedule made a job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub schedule: ScheduleName,
+    pub occurrence: Time,
+}
+
+/// What a job shares limits by, and how much of them it takes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Keys {
+    pub concurrency: Option<LimitKey>,
+    pub rate: Option<LimitKey>,
+    pub weight: u16,
+}
+
+impl Default for Keys {
+    fn default() -> Keys {
+        Keys { concurrency: None, rate: None, weight: 1 }
+    }
 }
 
 /// How often a job was tried. Crashes are counted apart from failures.

@@ -7,6 +7,8 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const TAG_BYTES_MAX: usize = 128;
 pub const TAGS_MAX: usize = 20;
 pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 255;
+/// A job's `concurrency_key` and `rate_key`.
+pub const LIMIT_KEY_BYTES_MAX: usize = 255;
 
 /// The job's `data`.
 pub const DATA_BYTES_MAX: usize = 256 * 1024;

@@ -104,6 +104,18 @@ name!(
     /// The client's own name for a submission: seen again, it answers the job it made.
     IdempotencyKey, "idempotency key", limits::IDEMPOTENCY_KEY_BYTES_MAX, is_text, TEXT
 );
+name!(
+    /// What jobs of a tenant share and must not use too much of at once: a customer, an account, a remote host.
+    LimitKey, "limit key", limits::LIMIT_KEY_BYTES_MAX, is_text, TEXT
+);
+name!(
+    /// A rule that makes jobs, by the name its owner gave it.
+    ScheduleName, "schedule", limits::NAME_BYTES_MAX, is_word, WORD
+);
+name!(
+    /// A step of a workflow, by the name it has inside it.
+    StepName, "step", limits::NAME_BYTES_MAX, is_word, WORD
+);
 
 impl TenantName {
     /// Whose jobs are if nobody says.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::id::JobId;
+use crate::job::Keys;
 use crate::lifecycle::{self, Move};
 use crate::name::{QueueName, TenantName, TypeName};
 use crate::rank::Priority;
@@ -32,6 +33,10 @@ fn job(max_attempts: u32, max_crashes: u32) -> Job {
         timeout: None,
         tags: vec![],
         idempotency: None,
+        depends_on: vec![],
+        workflow: None,
+        origin: None,
+        keys: Keys::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use mainspring_core::id::Fence;
-use mainspring_core::job::{Ended, Job, Json, Lease, Tally};
+use mainspring_core::job::{Ended, Job, Json, Keys, Lease, Tally};
 use mainspring_core::name::{QueueName, QueueRef, TypeName};
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
@@ -30,6 +30,10 @@ fn view(state: State) -> JobView {
         timeout: None,
         tags: vec![],
         idempotency: None,
+        depends_on: vec![],
+        workflow: None,
+        origin: None,
+        keys: Keys::default(),
     };
     let standing = Standing {
         state,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Idempotency, Job, Json};
+use mainspring_core::job::{Dependency, Idempotency, Job, Json, Keys};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, Tag, TenantName, TypeName};
 use mainspring_core::rank::Priority;
@@ -39,6 +39,8 @@ pub struct Draft {
     pub timeout: Option<Duration>,
     pub tags: Vec<Tag>,
     pub idempotency: Option<IdempotencyAsk>,
+    pub depends_on: Vec<Dependency>,
+    pub keys: Keys,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,6 +228,10 @@ impl Draft {
             timeout: self.timeout,
             tags: self.tags,
             idempotency,
+            depends_on: self.depends_on,
+            workflow: None,
+            origin: None,
+            keys: self.keys,
         }
     }
 }
@@ -254,6 +260,8 @@ mod tests {
             timeout: None,
             tags: vec![],
             idempotency: None,
+            depends_on: vec![],
+            keys: Keys::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use mainspring_core::id::{JobId, WorkerId};
-use mainspring_core::job::{Job, Json};
+use mainspring_core::job::{Job, Json, Keys};
 use mainspring_core::name::{QueueName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
@@ -105,5 +105,9 @@ fn job(at: Time, n: u64) -> Job {
         timeout: None,
         tags: Vec::new(),
         idempotency: None,
+        depends_on: vec![],
+        workflow: None,
+        origin: None,
+        keys: Keys::default(),
     }
 }

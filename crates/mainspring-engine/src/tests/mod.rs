@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mainspring_core::id::{JobId, NodeId, WorkerId};
-use mainspring_core::job::{Claimed, Failure, JobView, Json};
+use mainspring_core::job::{Claimed, Failure, JobView, Json, Keys};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{QueueName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
@@ -67,6 +67,8 @@ fn draft() -> Draft {
         timeout: None,
         tags: vec![],
         idempotency: None,
+        depends_on: vec![],
+        keys: Keys::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mainspring_core::job::{Idempotency, Job, Json};
+use mainspring_core::job::{Idempotency, Job, Json, Keys};
 use mainspring_core::limits;
 use mainspring_core::name::{BadName, IdempotencyKey, QueueName, Tag, TenantName, TypeName};
 use mainspring_core::rank::Priority;
@@ -115,6 +115,8 @@ pub(crate) fn submit(mut job: NewJob, asking: &Asking, names: &mut Names) -> Res
         timeout,
         tags,
         idempotency,
+        depends_on: vec![],
+        keys: Keys::default(),
     })
 }
 

@@ -107,7 +107,7 @@ mod tests {
     use std::time::Duration;
 
     use mainspring_core::id::{Fence, JobId, WorkerId};
-    use mainspring_core::job::{Failure, Job, Json, Lease, Tally};
+    use mainspring_core::job::{Failure, Job, Json, Keys, Lease, Tally};
     use mainspring_core::name::{QueueName, Tag, TenantName, TypeName};
     use mainspring_core::rank::Priority;
     use mainspring_core::retry::RetryPolicy;
@@ -137,6 +137,10 @@ mod tests {
             timeout: full.then_some(Duration::from_secs(1)),
             tags: if full { vec![Tag::parse("a \"quoted\" tag").expect("a tag")] } else { vec![] },
             idempotency: None,
+            depends_on: vec![],
+            workflow: None,
+            origin: None,
+            keys: Keys::default(),
         };
         let lease = Lease {
             fence: Fence(u64::MAX),

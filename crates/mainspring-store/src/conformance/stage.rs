@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_core::id::{JobId, LeaseId, WorkerId};
-use mainspring_core::job::{Claimed, Execution, Failure, Job, JobView, Json};
+use mainspring_core::job::{Claimed, Execution, Failure, Job, JobView, Json, Keys};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{QueueName, QueueRef, TenantName, TypeName};
 use mainspring_core::rank::Priority;
@@ -85,6 +85,10 @@ pub fn job(number: u32) -> Job {
         timeout: None,
         tags: Vec::new(),
         idempotency: None,
+        depends_on: vec![],
+        workflow: None,
+        origin: None,
+        keys: Keys::default(),
     }
 }
 

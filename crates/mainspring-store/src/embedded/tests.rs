@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Job, Json};
+use mainspring_core::job::{Job, Json, Keys};
 use mainspring_core::name::{QueueName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
@@ -58,6 +58,10 @@ fn job(order: u32, data_bytes: usize) -> Job {
         timeout: None,
         tags: Vec::new(),
         idempotency: None,
+        depends_on: vec![],
+        workflow: None,
+        origin: None,
+        keys: Keys::default(),
     }
 }
 

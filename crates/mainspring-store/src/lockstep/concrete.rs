@@ -1,6 +1,6 @@
 //! Turns the words of a script into what a store is asked. Draws nothing and keeps nothing.
 
-use mainspring_core::job::{Failure, Idempotency, Job, Json, Progress};
+use mainspring_core::job::{Failure, Idempotency, Job, Json, Keys, Progress};
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::store::*;
@@ -32,6 +32,10 @@ pub fn job(new: &NewJob, now: Time) -> Job {
             fingerprint: [said.words; 16],
             until: said.keep.from(now),
         }),
+        depends_on: vec![],
+        workflow: None,
+        origin: None,
+        keys: Keys::default(),
     }
 }
 

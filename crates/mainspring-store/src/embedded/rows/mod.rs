@@ -1,9 +1,10 @@
 //! What the tables hold, as bytes. The stored form is apart from the core's types, so that the core stays free to
 //! change; the format version in `meta` says which form this is.
 //!
-//! [`record`]: the job as submitted. [`standing`]: what it is doing now. [`ended`]: how it went. [`registry`]: queues and
+//! [`record`]: the job as submitted, with its [`bonds`]. [`standing`]: what it is doing now. [`ended`]: how it went. [`registry`]: queues and
 //! workers.
 
+mod bonds;
 mod ended;
 mod record;
 mod registry;

@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Idempotency, Job, Json};
+use mainspring_core::job::{Idempotency, Job, Json, Keys};
 use mainspring_core::name::{IdempotencyKey, QueueRef, Tag, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::{Backoff, RetryPolicy};
 use mainspring_core::store::{Error, Result};
 use mainspring_core::time::Time;
 use serde::{Deserialize, Serialize};
+
+use super::bonds::{BondsRow, Trailing};
 
 /// The job as submitted. The defaults that most jobs share are not written out.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,6 +32,8 @@ pub struct Record<'a> {
     tags: Vec<&'a str>,
     #[serde(borrow)]
     idempotency: Option<(&'a str, [u8; 16], u64)>,
+    #[serde(borrow)]
+    bonds: Trailing<BondsRow<'a>>,
 }
 
 impl<'a> Record<'a> {
@@ -61,12 +65,13 @@ impl<'a> Record<'a> {
             timeout_ms: job.timeout.map(|timeout| timeout.as_millis() as u64),
             tags: job.tags.iter().map(Tag::as_str).collect(),
             idempotency: job.idempotency.as_ref().map(|it| (it.key.as_str(), it.fingerprint, it.until.as_millis())),
+            bonds: Trailing(BondsRow::of(job)),
         }
     }
 
     pub fn job(self, id: JobId, queue: &QueueRef) -> Result<Job> {
         let name = |error| Error::Damaged(format!("job {id} carries a bad name: {error}"));
-        Ok(Job {
+        let mut job = Job {
             id,
             tenant: queue.tenant.clone(),
             queue: queue.queue.clone(),
@@ -90,7 +95,15 @@ impl<'a> Record<'a> {
                     until: Time::from_millis(until),
                 }),
             },
-        })
+            depends_on: vec![],
+            workflow: None,
+            origin: None,
+            keys: Keys::default(),
+        };
+        if let Some(bonds) = self.bonds.0 {
+            bonds.tie(&mut job).map_err(name)?;
+        }
+        Ok(job)
     }
 }
 
