@@ -1,0 +1,100 @@
+//! What follows from a schedule's name and nothing else: its segment, the ids of its jobs, its jitter, its `H`.
+//!
+//! All of it is SHA-256 over the fields, each preceded by its length, under a word that keeps the uses apart. This must
+//! never change: a node of another version must make the same id for the same occurrence. Draws no random numbers.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::ScheduleRef;
+use crate::id::JobId;
+use crate::segment::Segment;
+use crate::time::Time;
+
+/// Where a schedule and all its jobs are.
+pub fn segment_of(schedule: &ScheduleRef) -> Segment {
+    let count = u64::from(Segment::COUNT);
+    Segment::wrap((number(&hash("segment", schedule, &[])) % count) as u8)
+}
+
+/// The id of the job of an occurrence: whoever fires it, however often, it is the same job. A schedule that was deleted and
+/// created again makes other ids.
+pub fn occurrence_id(schedule: &ScheduleRef, created_at: Time, occurrence: Time) -> JobId {
+    let hash = hash("occurrence", schedule, &[created_at.as_millis(), occurrence.as_millis()]);
+    let order = u32::from_be_bytes([hash[8], hash[9], hash[10], hash[11]]) & JobId::ORDER_MAX;
+    JobId::mint(occurrence, order, segment_of(schedule), number(&hash))
+}
+
+/// How much later than its nominal time an occurrence runs: from nothing up to `jitter`.
+pub fn jitter_of(schedule: &ScheduleRef, occurrence: Time, jitter: Duration) -> Duration {
+    let span = u64::try_from(jitter.as_millis()).unwrap_or(u64::MAX - 1);
+    if span == 0 {
+        return Duration::ZERO;
+    }
+    Duration::from_millis(number(&hash("jitter", schedule, &[occurrence.as_millis()])) % (span + 1))
+}
+
+/// Where `H` puts a schedule in the field of this number.
+pub(super) fn spread_of(schedule: &ScheduleRef, field: u64) -> u64 {
+    number(&hash("spread", schedule, &[field]))
+}
+
+fn hash(purpose: &str, schedule: &ScheduleRef, numbers: &[u64]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in [purpose, schedule.tenant.as_str(), schedule.name.as_str()] {
+        hash.update((text.len() as u64).to_be_bytes());
+        hash.update(text);
+    }
+    numbers.iter().for_each(|number| hash.update(number.to_be_bytes()));
+    hash.finalize().into()
+}
+
+fn number(hash: &[u8; 32]) -> u64 {
+    u64::from_be_bytes([hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::{ScheduleName, TenantName};
+    use proptest::prelude::*;
+
+    fn schedule(name: &str) -> ScheduleRef {
+        ScheduleRef { tenant: TenantName::default_tenant(), name: ScheduleName::parse(name).unwrap() }
+    }
+
+    #[test]
+    fn the_id_of_an_occurrence_never_changes() {
+        let id = occurrence_id(&schedule("report"), Time::from_millis(1), Time::from_millis(1_800_000_000_000));
+        assert_eq!(id.to_string(), "01a3185c-5000-7f45-b66b-cc25d860c0ab");
+        assert_eq!(segment_of(&schedule("report")).index(), 43);
+        let jitter = jitter_of(&schedule("report"), Time::from_millis(5), Duration::from_secs(60));
+        assert_eq!(jitter, Duration::from_millis(9_540));
+        assert_eq!(spread_of(&schedule("report"), 1) % 60, 28);
+    }
+
+    proptest! {
+        #[test]
+        fn an_id_tells_its_time_and_segment_and_differs_by_schedule_life_and_occurrence(
+            ms in 0u64..1 << 48, created in 0u64..1 << 48, jitter in 0u64..100_000,
+        ) {
+            let (at, created_at) = (Time::from_millis(ms), Time::from_millis(created));
+            let one = schedule("one");
+            let id = occurrence_id(&one, created_at, at);
+            prop_assert_eq!(id.uuid().get_version_num(), 7);
+            prop_assert_eq!(&id.as_bytes()[..6], &ms.to_be_bytes()[2..]);
+            prop_assert_eq!(id.segment(), segment_of(&one));
+            prop_assert_ne!(id, occurrence_id(&schedule("two"), created_at, at));
+            prop_assert_ne!(id, occurrence_id(&one, Time::from_millis(created ^ 1), at));
+            prop_assert_ne!(id, occurrence_id(&one, created_at, Time::from_millis(ms ^ 1)));
+            prop_assert!(jitter_of(&one, at, Duration::from_millis(jitter)) <= Duration::from_millis(jitter));
+        }
+    }
+
+    #[test]
+    fn schedules_spread_over_all_segments() {
+        let taken: crate::segment::Segments = (0..2_000).map(|n| segment_of(&schedule(&format!("s{n}")))).collect();
+        assert_eq!(taken, crate::segment::Segments::ALL);
+    }
+}
