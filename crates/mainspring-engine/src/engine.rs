@@ -94,6 +94,16 @@ impl Engine {
         self.running.node.settle(ends).await
     }
 
+    /// Ends attempts and claims what comes next, in this order and in one commit where the store can. One answer for each
+    /// end; they stand even if the claim is refused. The answer waits for the claim, up to `ask.wait`.
+    pub async fn settle_and_claim(
+        &self,
+        ends: Vec<AttemptEnd>,
+        ask: ClaimAsk,
+    ) -> Result<(Vec<Settled>, Result<ClaimAnswer>)> {
+        self.running.node.settle_and_claim(ends, ask).await
+    }
+
     pub async fn report(&self, reports: Vec<Report>) -> Result<Vec<Hold>> {
         self.running.node.report(reports).await
     }

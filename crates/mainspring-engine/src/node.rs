@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use crate::actor::{self, Actor};
 use crate::clock::Clock;
-use crate::dispatch::{Backstop, Handful, Poll, give_back};
+use crate::dispatch::{Backstop, Handful, Poll, Turn, Turned, give_back};
 use crate::engine::Parts;
 use crate::error::Result;
 use crate::events::{Events, Stage};
@@ -50,6 +50,7 @@ pub(crate) struct Node {
     pub(crate) submits: Gather<Job, Submitted>,
     pub(crate) claims: Gather<Claim, Handful>,
     pub(crate) settles: Gather<Settlement, Settled>,
+    pub(crate) turns: Gather<Turn, Turned>,
     pub(crate) reports: Gather<Report, Hold>,
     pub(crate) beats: Gather<Beat, Pulse>,
 
@@ -73,6 +74,7 @@ pub(crate) struct Ends {
     submits: Gathering<Job, Submitted>,
     claims: Gathering<Claim, Handful>,
     settles: Gathering<Settlement, Settled>,
+    turns: Gathering<Turn, Turned>,
     reports: Gathering<Report, Hold>,
     beats: Gathering<Beat, Pulse>,
     dropped: mpsc::UnboundedReceiver<Vec<LeaseId>>,
@@ -94,6 +96,7 @@ impl Node {
         // Jobs claimed for a worker that has hung up would only have to be given back.
         let (claims, claims_end) = gather(Bounds { drop_abandoned: true, ..bounds }, rejected);
         let (settles, settles_end) = gather(bounds, rejected);
+        let (turns, turns_end) = gather(bounds, rejected);
         let (reports, reports_end) = gather(bounds, rejected);
         let (beats, beats_end) = gather(bounds, rejected);
         let (dropped, dropped_end) = mpsc::unbounded_channel();
@@ -116,6 +119,7 @@ impl Node {
             submits,
             claims,
             settles,
+            turns,
             reports,
             beats,
             poll: Poll::new(),
@@ -130,6 +134,7 @@ impl Node {
             submits: submits_end,
             claims: claims_end,
             settles: settles_end,
+            turns: turns_end,
             reports: reports_end,
             beats: beats_end,
             dropped: dropped_end,
@@ -189,6 +194,7 @@ impl Running {
             spawn_gather(&node, ends.submits, |node, jobs| node.apply_submits(jobs)),
             spawn_gather(&node, ends.claims, |node, claims| async move { node.apply_claims(claims).await }),
             spawn_gather(&node, ends.settles, |node, ends| async move { settle::apply(&node, ends).await }),
+            spawn_gather(&node, ends.turns, |node, turns| node.apply_turns(turns)),
             spawn_gather(&node, ends.reports, |node, reports| async move { node.apply_reports(reports).await }),
             spawn_gather(&node, ends.beats, |node, beats| node.apply_beats(beats)),
             tokio::spawn(relay::tell(node.clone(), ends.hints)),

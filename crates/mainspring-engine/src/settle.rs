@@ -31,13 +31,19 @@ impl gather::Item for Settlement {}
 
 impl Node {
     pub(crate) async fn settle(&self, ends: Vec<AttemptEnd>) -> Result<Vec<Settled>> {
+        let settlements = self.settlements(ends).await?;
+        self.settles.ask(settlements).await
+    }
+
+    /// What the ends mean.
+    pub(crate) async fn settlements(&self, ends: Vec<AttemptEnd>) -> Result<Vec<Settlement>> {
         let views = self.views_for(&ends).await?;
         let now = self.clock.now();
         let settle = |end: AttemptEnd| {
             let verdict = self.decide(views.get(&(end.tenant, end.lease.job)), end.lease, end.outcome, now);
             Settlement { lease: end.lease, verdict }
         };
-        self.settles.ask(ends.into_iter().map(settle).collect()).await
+        Ok(ends.into_iter().map(settle).collect())
     }
 
     /// The jobs whose policy matters. A success needs none, and most ends are successes.

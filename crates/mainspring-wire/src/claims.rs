@@ -8,28 +8,10 @@ use uuid::Uuid;
 
 use crate::{ErrorView, Problem, Settled, Settlement, Span, Timestamp};
 
-/// A worker asks for jobs, and has nothing to settle. The server reads it as a [`SettleAndClaim`].
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// A worker asks for jobs, and may settle what it has finished with the same request.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimRequest {
-    /// From the answer to its registration.
-    pub worker_id: Uuid,
-    /// At least one.
-    pub queues: Vec<String>,
-    /// At most this many jobs; 1 if left out.
-    #[serde(default = "one")]
-    pub max: u32,
-    /// How long to wait for the first job if there is none; not at all if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait: Option<Span>,
-}
-
-/// A worker asks for jobs, and may settle what it has finished with the same request.
-// The document keeps the name that callers know: for them it is one request with one more field.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-#[schema(as = ClaimRequest)]
-#[serde(deny_unknown_fields)]
-pub struct SettleAndClaim {
     /// From the answer to its registration.
     pub worker_id: Uuid,
     /// At least one.
@@ -119,15 +101,13 @@ mod tests {
     fn a_claim_without_settlements_is_read_as_one_with_none() {
         for rest in [r#""queues":["a"],"max":1"#, r#""queues":["a","b"],"max":7,"wait":"30s""#] {
             let json = format!(r#"{{"worker_id":"WORKER",{rest}}}"#);
-            round_trip::<ClaimRequest>(&json);
-            assert!(round_trip::<SettleAndClaim>(&json).settlements.is_empty());
+            assert!(round_trip::<ClaimRequest>(&json).settlements.is_empty());
         }
-        refused::<SettleAndClaim>(r#"{"worker_id":"WORKER","queue":"a"}"#, "unknown field `queue`");
     }
 
     #[test]
     fn settling_with_a_claim_says_the_same_again() {
-        let claim: SettleAndClaim = round_trip(concat!(
+        let claim: ClaimRequest = round_trip(concat!(
             r#"{"worker_id":"WORKER","queues":["a"],"max":1,"settlements":["#,
             r#"{"job_id":"JOB","fence":1,"outcome":"success"},{"job_id":"JOB","fence":2,"outcome":"release"}]}"#,
         ));

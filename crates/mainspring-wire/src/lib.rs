@@ -46,7 +46,7 @@ mod check;
 
 pub use batch::{Batch, BatchAnswer, BatchItem};
 pub use calls::{Checkpoint, Complete, Fail, Held, Start};
-pub use claims::{ClaimAnswer, ClaimRequest, ClaimedJob, SettleAndClaim};
+pub use claims::{ClaimAnswer, ClaimRequest, ClaimedJob};
 pub use dead::{DeadQuery, Purge, Purged, Replay, Replayed};
 pub use events::{Event, EventKind};
 pub use executions::{Execution, ExecutionOutcome, Executions};

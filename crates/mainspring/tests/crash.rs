@@ -156,7 +156,13 @@ async fn work_until_gone(client: Client, ledger: Arc<Ledger>, seed: u64) {
 
 /// Claims some jobs and settles them. An error means that the server is gone.
 async fn work_once(client: &Client, ledger: &Ledger, worker_id: Uuid, random: &mut StdRng) -> Result<usize, ()> {
-    let claim = ClaimRequest { worker_id, queues: vec!["default".into()], max: 10, wait: Some(Span::from_millis(100)) };
+    let claim = ClaimRequest {
+        worker_id,
+        queues: vec!["default".into()],
+        max: 10,
+        wait: Some(Span::from_millis(100)),
+        settlements: vec![],
+    };
     let jobs = match client.claim(&claim).await {
         Ok(answer) => answer.jobs,
         Err(_) => return Err(()),

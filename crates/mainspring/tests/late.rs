@@ -128,7 +128,7 @@ async fn try_claim(client: &Client, lease: Span) -> Vec<ClaimedJob> {
     let worker_id: Uuid =
         client.register(&Register { lease: Some(lease), ..Register::default() }).await.expect("registered").worker_id;
     let wait = Some(Span::from_secs(1));
-    let ask = ClaimRequest { worker_id, queues: vec!["default".into()], max: 1, wait };
+    let ask = ClaimRequest { worker_id, queues: vec!["default".into()], max: 1, wait, settlements: vec![] };
     client.claim(&ask).await.expect("an answer").jobs
 }
 

@@ -246,7 +246,8 @@ async fn orders_are_followed() {
     // The order was given first, so it was heard no later. The server gives a quiet worker nothing either.
     assert_eq!(running.control.order(), Order::Quiet);
     let second = submit(&server, NewJob::new("long")).await;
-    let patient = ClaimRequest { worker_id, queues: vec!["default".to_owned()], max: 1, wait: None };
+    let patient =
+        ClaimRequest { worker_id, queues: vec!["default".to_owned()], max: 1, wait: None, settlements: vec![] };
     assert!(client.claim(&patient).await.expect("an answer").jobs.is_empty());
     client.order(worker_id, Order::Work).await.expect("the order is taken");
     assert_eq!(next(&mut heard).await, "started");
@@ -342,7 +343,7 @@ async fn check_every_call(client: &Client) -> Result<()> {
 
     let registered = client.register(&Register::default()).await?;
     let worker_id = registered.worker_id;
-    let claim = ClaimRequest { worker_id, queues: vec!["mail".to_owned()], max: 1, wait: None };
+    let claim = ClaimRequest { worker_id, queues: vec!["mail".to_owned()], max: 1, wait: None, settlements: vec![] };
     let held = client.claim(&claim).await?.jobs.remove(0);
     let fence = held.fence;
     assert!(client.start(id, &Start { fence }).await?.held);

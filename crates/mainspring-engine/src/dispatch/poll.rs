@@ -45,13 +45,33 @@ impl gather::Item for Claim {
 
 impl Node {
     pub(crate) async fn claim(&self, ask: ClaimAsk) -> Result<ClaimAnswer> {
+        let (claim, patience) = self.claim_of(ask);
+        let generation = self.poll.generation(&claim);
+        let handful = self.ask_once(&claim).await?;
+        self.wait_for_more(handful, claim, generation, patience).await
+    }
+
+    /// What the store is asked, and how long a claim that finds nothing waits.
+    pub(super) fn claim_of(&self, ask: ClaimAsk) -> (Claim, Patience) {
         let wait = ask.wait.min(self.settings.claim_wait_max);
-        let until = self.clock.now().after(wait);
         let claim = Claim { worker: ask.worker, tenant: ask.tenant, queues: ask.queues, max: ask.max };
+        (claim, Patience { wait, until: self.clock.now().after(wait) })
+    }
+
+    async fn ask_once(&self, claim: &Claim) -> Result<Handful> {
+        Ok(self.claims.ask(vec![claim.clone()]).await?.pop().expect("one answer for one claim"))
+    }
+
+    /// Takes what the store gave; if that is nothing, waits for a wake. `generation` was noted before the store was asked.
+    pub(super) async fn wait_for_more(
+        &self,
+        mut handful: Handful,
+        claim: Claim,
+        mut generation: u64,
+        patience: Patience,
+    ) -> Result<ClaimAnswer> {
         loop {
-            let generation = self.poll.parking.generation(&claim);
-            let handful = self.claims.ask(vec![claim.clone()]).await?.pop().expect("one answer for one claim");
-            if !handful.is_empty() || self.clock.now() >= until {
+            if !handful.is_empty() || self.clock.now() >= patience.until {
                 return Ok(handful.take());
             }
             let (reply, answer) = oneshot::channel();
@@ -59,11 +79,13 @@ impl Node {
             match self.poll.parking.park(Waiter::new(claim.clone(), reply, over.clone()), generation) {
                 Parked::Waiting { ticket } => {
                     let place = Place { parking: &self.poll.parking, ticket, over };
-                    return self.wait(place, answer, until, wait).await;
+                    return self.wait(place, answer, patience).await;
                 }
                 Parked::Changed(_) => {}
                 Parked::Over(_) => return Ok(handful.take()),
             }
+            generation = self.poll.generation(&claim);
+            handful = self.ask_once(&claim).await?;
         }
     }
 
@@ -71,8 +93,7 @@ impl Node {
         &self,
         place: Place<'_>,
         mut answer: oneshot::Receiver<Result<Handful>>,
-        mut until: Time,
-        wait: Duration,
+        Patience { wait, mut until }: Patience,
     ) -> Result<ClaimAnswer> {
         loop {
             tokio::select! {
@@ -129,6 +150,13 @@ impl Node {
     }
 }
 
+/// How long a claim that finds nothing waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    wait: Duration,
+    until: Time,
+}
+
 /// A parked claim's hold on its place. Left when the request is dropped.
 struct Place<'a> {
     parking: &'a Parking,
@@ -166,6 +194,11 @@ enum Wake {
 impl Poll {
     pub(crate) fn new() -> Poll {
         Poll { parking: Parking::new() }
+    }
+
+    /// To be noted before the store is asked.
+    pub(super) fn generation(&self, claim: &Claim) -> u64 {
+        self.parking.generation(claim)
     }
 
     /// So many jobs of these queues are ready.

@@ -180,3 +180,39 @@ async fn a_node_that_shuts_down_answers_who_waits_and_refuses_the_rest() {
     let terms = Seats::terms(&*world.ground.seats).await.unwrap();
     assert!(terms.iter().all(|term| term.until <= world.now()), "the seats are free for the next node");
 }
+
+#[tokio::test]
+async fn a_turn_that_finds_nothing_waits_as_any_claim_does() {
+    let world = World::running().await;
+    let worker = world.worker().await;
+    let first = world.submit(draft()).await;
+    let held = world.claim_now(worker).await.remove(0);
+    let engine = world.engine.clone();
+    let ends = vec![end(&held, Outcome::Succeeded { result: None })];
+    let turn = tokio::spawn(async move { engine.settle_and_claim(ends, ask(worker, seconds(30))).await.unwrap() });
+    while world.node().poll.waiting() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(world.state(first).await, State::Succeeded, "what is finished does not wait with it");
+    let next = world.submit(draft()).await;
+    let (settled, claimed) = turn.await.unwrap();
+    assert_eq!(settled.len(), 1);
+    assert_eq!(jobs(claimed.unwrap())[0].job.id, next);
+}
+
+#[tokio::test]
+async fn a_dropped_turn_has_settled_and_gives_back_what_it_claimed() {
+    let world = World::running().await;
+    let [gone, next] = [world.worker().await, world.worker().await];
+    let first = world.submit(draft()).await;
+    let held = world.claim_now(gone).await.remove(0);
+    let second = world.submit(draft()).await;
+    {
+        let ends = vec![end(&held, Outcome::Succeeded { result: None })];
+        let turn = pin!(world.engine.settle_and_claim(ends, ask(gone, seconds(30))));
+        assert!(turn.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    let claimed = jobs(world.engine.claim(ask(next, seconds(30))).await.unwrap());
+    assert_eq!((claimed[0].job.id, claimed[0].tally.attempts), (second, 1));
+    assert_eq!(world.state(first).await, State::Succeeded);
+}

@@ -1,5 +1,7 @@
 //! Settlements: the core's verdicts reach the store, and the next attempt comes when it should.
 
+use mainspring_core::id::{Fence, LeaseId};
+
 use super::*;
 use crate::EventKind;
 
@@ -104,4 +106,58 @@ async fn onlookers_hear_the_walk_of_a_job() {
         assert!(event.job == Some(id) || (kind, event.count) == (Ready, Some(1)));
         assert_eq!(event.error.is_some(), matches!(kind, Retrying | Failed));
     }
+}
+
+#[tokio::test]
+async fn what_a_turn_settles_is_there_for_its_own_claim() {
+    let world = World::running().await;
+    let worker = world.worker().await;
+    let id = world.submit(draft()).await;
+    let first = world.claim_now(worker).await.remove(0);
+    let turn = world.engine.settle_and_claim(vec![end(&first, Outcome::Released)], ask(worker, Duration::ZERO));
+    let (settled, claimed) = turn.await.unwrap();
+    assert!(matches!(settled[..], [Settled::Applied { state: State::Ready, .. }]), "{settled:?}");
+    let second = jobs(claimed.unwrap()).remove(0);
+    assert_eq!((second.job.id, second.tally.attempts), (id, 1));
+    assert!(second.lease.fence > first.lease.fence);
+}
+
+#[tokio::test]
+async fn turns_that_are_gathered_get_their_own_answers() {
+    let world = World::running().await;
+    let worker = world.worker().await;
+    world.engine.submit(vec![draft(); 20]).await.unwrap();
+    let held = world.claim_now(worker).await;
+    let turns = held.iter().enumerate().map(|(at, claimed)| {
+        let engine = world.engine.clone();
+        let lease = if at % 2 == 0 { claimed.lease_id() } else { LeaseId { fence: Fence(0), ..claimed.lease_id() } };
+        let ends = vec![AttemptEnd { lease, ..end(claimed, Outcome::Succeeded { result: None }) }; 1 + at % 3];
+        let ask = ClaimAsk { max: 1, ..ask(worker, Duration::ZERO) };
+        tokio::spawn(async move { (at, engine.settle_and_claim(ends, ask).await.unwrap()) })
+    });
+    let turns: Vec<_> = turns.collect();
+    let mut next = vec![];
+    for turn in turns {
+        let (at, (settled, claimed)) = turn.await.unwrap();
+        let applied = settled.iter().filter(|settled| matches!(settled, Settled::Applied { .. })).count();
+        assert_eq!((settled.len(), applied), (1 + at % 3, usize::from(at % 2 == 0)), "of turn {at}");
+        next.extend(jobs(claimed.unwrap()).into_iter().map(|claimed| claimed.job.id));
+    }
+    next.sort();
+    next.dedup();
+    assert_eq!(next.len(), 10, "each got a job of its own");
+}
+
+#[tokio::test]
+async fn settlements_stand_when_the_claim_beside_them_is_refused() {
+    let world = World::running().await;
+    let worker = world.worker().await;
+    let id = world.submit(draft()).await;
+    let claimed = world.claim_now(worker).await.remove(0);
+    let stranger = ask(WorkerId(uuid::Uuid::from_u128(1)), seconds(30));
+    let ends = vec![end(&claimed, Outcome::Succeeded { result: None })];
+    let (settled, given) = world.engine.settle_and_claim(ends, stranger).await.unwrap();
+    assert!(matches!(settled[..], [Settled::Applied { state: State::Succeeded, .. }]), "{settled:?}");
+    assert_eq!(given.unwrap(), ClaimAnswer::UnknownWorker);
+    assert_eq!(world.state(id).await, State::Succeeded);
 }

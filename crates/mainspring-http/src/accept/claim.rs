@@ -6,18 +6,14 @@ use mainspring_core::id::WorkerId;
 use mainspring_core::limits::{CLAIM_JOBS_MAX, CLAIM_QUEUES_MAX};
 use mainspring_core::name::{QueueName, TenantName};
 use mainspring_engine::ClaimAsk;
-use mainspring_wire::SettleAndClaim;
+use mainspring_wire::ClaimRequest;
 
 use crate::accept::Findings;
 use crate::ask::FieldError;
 
 /// A longer wait than the server's is cut to it: an early empty answer costs the worker one more call. Beside settlements
 /// there is no wait: their results must not be held back for it. The settlements themselves are not looked at here.
-pub(crate) fn claim(
-    said: &SettleAndClaim,
-    tenant: TenantName,
-    wait_max: Duration,
-) -> Result<ClaimAsk, Vec<FieldError>> {
+pub(crate) fn claim(said: &ClaimRequest, tenant: TenantName, wait_max: Duration) -> Result<ClaimAsk, Vec<FieldError>> {
     let mut found = Findings::default();
     if said.queues.is_empty() {
         found.add(FieldError::invalid("queues", "is empty: name at least one queue"));

@@ -1,16 +1,13 @@
 //! `POST /v1/claims`: hands jobs to a worker, and waits a while if there are none. Settles before what the worker has
 //! finished, if it says so; then it does not wait.
 
-use std::future::poll_fn;
-use std::pin::pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::State;
 use http::StatusCode;
-use mainspring_core::store::{ClaimAnswer as Given, Settled};
-use mainspring_engine::{self as engine, AttemptEnd, ClaimAsk, Engine};
-use mainspring_wire::{ClaimAnswer, SettleAndClaim};
+use mainspring_core::store::ClaimAnswer as Given;
+use mainspring_engine::{ClaimAsk, Engine};
+use mainspring_wire::{ClaimAnswer, ClaimRequest};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -32,13 +29,13 @@ pub(crate) fn table() -> OpenApiRouter<Door> {
 /// Waits up to `wait` for the first one; an empty list means that there was nothing, or that the worker was told to go quiet.
 /// With `settlements`, these are settled first, and the answer comes without a wait.
 #[utoipa::path(
-    post, path = "/v1/claims", tag = "work", request_body = SettleAndClaim,
+    post, path = "/v1/claims", tag = "work", request_body = ClaimRequest,
     responses((status = 200, description = "The jobs it holds from now on, best first", body = ClaimAnswer), Refused)
 )]
 pub(crate) async fn claim_jobs(
     State(door): State<Door>,
     Tenant(tenant): Tenant,
-    Said(said): Said<SettleAndClaim>,
+    Said(said): Said<ClaimRequest>,
 ) -> Answer {
     let ask = claim(&said, tenant.clone(), door.engine.settings().claim_wait_max);
     if !said.settlements.is_empty() {
@@ -69,7 +66,7 @@ async fn settle_and_claim(
             return Err(wrong.collect::<Vec<_>>().into());
         }
     };
-    let (settled, given) = both(engine, ends, ask).await?;
+    let (settled, given) = engine.settle_and_claim(ends, ask).await?;
     let claimed = match given {
         Ok(Given::Jobs(jobs)) => Ok(jobs),
         Ok(Given::Quiet) => Ok(Vec::new()),
@@ -78,31 +75,6 @@ async fn settle_and_claim(
     };
     let claimed = claimed.as_deref().map_err(|refusal| &*refusal.0);
     Ok(printed(StatusCode::OK, settled_and_claimed(&words, &settled, claimed)))
-}
-
-/// Hands in the settlements and right behind them the claim, so that one commit can take both.
-///
-/// The claim's answer is not looked at before the settlements have theirs. Until then its jobs are the engine's, which gives
-/// them back if the settlements come to an error or the worker hangs up: nobody would hold them.
-async fn both(
-    engine: &Engine,
-    ends: Vec<AttemptEnd>,
-    ask: ClaimAsk,
-) -> engine::Result<(Vec<Settled>, engine::Result<Given>)> {
-    let mut settle = pin!(engine.settle(ends));
-    let mut claim = pin!(engine.claim(ask));
-    // The first look at each hands it in.
-    let first = |cx: &mut Context<'_>| Poll::Ready((settle.as_mut().poll(cx), claim.as_mut().poll(cx)));
-    let (settled, given) = poll_fn(first).await;
-    let settled = match settled {
-        Poll::Ready(settled) => settled?,
-        Poll::Pending => settle.await?,
-    };
-    let given = match given {
-        Poll::Ready(given) => given,
-        Poll::Pending => claim.await,
-    };
-    Ok((settled, given))
 }
 
 /// A quiet worker that goes on asking would ask without end: it gets what a wait for nothing gets.

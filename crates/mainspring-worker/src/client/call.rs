@@ -168,6 +168,14 @@ impl Answer {
     }
 }
 
+impl Error {
+    /// A refusal that came inside an answer.
+    pub(crate) fn of(problem: Problem) -> Error {
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        sort(Failed { call: String::new(), status, problem: Some(problem), retry_after_s: None, body: &[] })
+    }
+}
+
 struct Failed<'a> {
     call: String,
     status: StatusCode,

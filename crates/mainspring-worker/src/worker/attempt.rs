@@ -4,8 +4,8 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_wire::{ClaimedJob, Holding, Settlement};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use mainspring_wire::{ClaimedJob, Holding};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument;
 
@@ -58,22 +58,18 @@ impl Attempt {
     }
 
     /// Waits for the handler to end, and hands its outcome on. The place is free when the handler is really gone.
-    pub async fn see_through(
-        mut self,
-        workplace: Arc<Workplace>,
-        place: OwnedSemaphorePermit,
-        ended: mpsc::Sender<Settlement>,
-    ) {
+    pub async fn see_through(mut self, workplace: Arc<Workplace>, place: OwnedSemaphorePermit) {
         let outcome = conclude(self.end().await, self.stop.reason());
         workplace.handle.vitals().running -= 1;
+        let mut place = Some(place);
         match outcome {
             Some(outcome) => {
-                // The other side only ends after every attempt; if it did, the server takes the job back by itself.
-                let _ = ended.send(outcome.settlement(self.holding)).await;
+                let room = workplace.outbox.room().await;
+                let freed = if self.task.0.is_finished() { place.take() } else { None };
+                workplace.outbox.put(room, outcome.settlement(self.holding), freed);
             }
             None => workplace.holds.release(&self.holding),
         }
-        drop(ended);
         if !self.task.0.is_finished() {
             let _ = (&mut self.task.0).await;
         }

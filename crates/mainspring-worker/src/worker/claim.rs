@@ -1,28 +1,34 @@
-//! Asks for as many jobs as there is room for, one request at a time, and starts what comes. Never asks for a job it could not
-//! start at once.
+//! Asks for as many jobs as there is room for, one request at a time, and starts what comes. What ended and made the room is
+//! settled by the same request. Never asks for a job it could not start at once.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_wire::{ClaimRequest, ClaimedJob, Holding, Order, Settlement, Span};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinSet;
 
 use super::attempt;
 use super::incarnation::Incarnation;
+use super::settle;
 use super::workplace::Workplace;
 use crate::backoff::Backoff;
 use crate::clock;
-use crate::error::{Error, with_causes};
+use crate::error::{Error, Result, with_causes};
 use crate::outcome::Outcome;
 
 /// The server takes no larger claim.
 const CLAIM_JOBS_MAX: usize = 1_000;
 
-/// Where attempts run, and where they go when they end.
+/// The attempts under way.
 pub(super) struct Attempts {
-    pub running: JoinSet<()>,
-    pub ended: mpsc::Sender<Settlement>,
+    running: JoinSet<()>,
+}
+
+impl Attempts {
+    pub fn new() -> Attempts {
+        Attempts { running: JoinSet::new() }
+    }
 }
 
 /// Polls until the incarnation is forgotten, which is for others to notice, or a claim is refused for good.
@@ -31,23 +37,25 @@ pub(super) async fn poll(workplace: &Arc<Workplace>, incarnation: &Incarnation, 
     loop {
         workplace.handle.vitals().polls = false;
         incarnation.standing.ordered(Order::Work).await;
+        let coming = workplace.outbox.expect_claim();
         let mut places = workplace.take_places(CLAIM_JOBS_MAX).await;
+        let asking = Asking::new(workplace, incarnation, places.num_permits(), coming.take());
         while attempts.running.try_join_next().is_some() {}
         workplace.handle.vitals().polls = true;
 
         let asked_at = clock::now();
-        let request = request(workplace, incarnation, places.num_permits());
-        match workplace.client.claim(&request).await {
-            Ok(answer) => {
+        let settles = asking.settles();
+        match asking.send().await {
+            Ok(jobs) => {
                 let answered_at = clock::now();
                 workplace.handle.vitals().polled_at = Some(answered_at);
                 let took = answered_at.saturating_duration_since(asked_at);
-                if came_back_at_once(answer.jobs.len(), took, workplace.settings.claim_wait) {
+                if !settles && came_back_at_once(jobs.len(), took, workplace.settings.claim_wait) {
                     clock::sleep(backoff.next(clock::dice())).await;
                     continue;
                 }
                 backoff.reset();
-                for job in answer.jobs {
+                for job in jobs {
                     start(workplace, incarnation, attempts, job, places.split(1)).await;
                 }
             }
@@ -61,17 +69,57 @@ pub(super) async fn poll(workplace: &Arc<Workplace>, incarnation: &Incarnation, 
                 tracing::warn!(error = with_causes(&error), ?wait, "could not claim; trying again");
                 clock::sleep(wait).await;
             }
+            // Perhaps because of what it was to settle: a claim by itself will tell.
+            Err(error) if settles => tracing::debug!(%error, "a claim with settlements was refused"),
             Err(error) => return error,
         }
     }
 }
 
-fn request(workplace: &Workplace, incarnation: &Incarnation, places: usize) -> ClaimRequest {
-    ClaimRequest {
-        worker_id: incarnation.worker_id,
-        queues: workplace.settings.register.queues.clone(),
-        max: u32::try_from(places).unwrap_or(u32::MAX),
-        wait: Some(Span::from(workplace.settings.claim_wait)),
+/// A claim, and what it settles. If it fails or is dropped, the settler gets the settlements: nobody knows what became of them.
+struct Asking<'a> {
+    workplace: &'a Workplace,
+    request: ClaimRequest,
+}
+
+impl Asking<'_> {
+    /// A claim that settles does not wait: the next one, with nothing to settle, does.
+    fn new<'a>(
+        workplace: &'a Workplace,
+        incarnation: &Incarnation,
+        places: usize,
+        settlements: Vec<Settlement>,
+    ) -> Asking<'a> {
+        let request = ClaimRequest {
+            worker_id: incarnation.worker_id,
+            queues: workplace.settings.register.queues.clone(),
+            max: u32::try_from(places).unwrap_or(u32::MAX),
+            wait: settlements.is_empty().then(|| Span::from(workplace.settings.claim_wait)),
+            settlements,
+        };
+        Asking { workplace, request }
+    }
+
+    fn settles(&self) -> bool {
+        !self.request.settlements.is_empty()
+    }
+
+    async fn send(mut self) -> Result<Vec<ClaimedJob>> {
+        let answer = self.workplace.client.claim(&self.request).await?;
+        let settlements = std::mem::take(&mut self.request.settlements);
+        settle::taken(self.workplace, &settlements, &answer.settled, false);
+        match answer.problem {
+            Some(problem) => Err(Error::of(problem)),
+            None => Ok(answer.jobs),
+        }
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        if self.settles() {
+            self.workplace.outbox.give_back(std::mem::take(&mut self.request.settlements));
+        }
     }
 }
 
@@ -98,12 +146,12 @@ async fn start(
     let Some(place) = place else {
         // More than was asked for. Whoever answers this settlement, it is better off with somebody else.
         let holding = Holding { job_id: job.job_id, fence: job.fence };
-        let _ = attempts.ended.send(Outcome::Release.settlement(holding)).await;
+        let room = workplace.outbox.room().await;
+        workplace.outbox.put(room, Outcome::Release.settlement(holding), None);
         return;
     };
-    let ended = attempts.ended.clone();
     let attempt = attempt::Attempt::begin(workplace, job, incarnation.lease);
-    attempts.running.spawn(attempt.see_through(Arc::clone(workplace), place, ended));
+    attempts.running.spawn(attempt.see_through(Arc::clone(workplace), place));
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //!
 //! One file per actor, each named for the moment it owns, all meeting in [`Workplace`](workplace::Workplace):
 //! - `run`: from the registration to the leave. `incarnation`: what the server knows the worker as, until it forgets it.
-//! - `claim`: asks for as many jobs as there is room for, one request at a time.
+//! - `claim`: asks for as many jobs as there is room for, one request at a time, and settles with it what has just ended.
 //! - `attempt`: one handler, from its start to its settlement.
 //! - `heartbeat`: keeps the leases, hears what to stop.
-//! - `settle`: sends what ended, in order, until the server has it.
+//! - `outbox`: what ended and is not settled yet. `settle`: sends what no claim took along, in order, until the server has it.
 //! - `handle`: what others see of it.
 
 mod attempt;
@@ -15,6 +15,7 @@ mod handle;
 mod heartbeat;
 mod holds;
 mod incarnation;
+mod outbox;
 mod run;
 mod settle;
 mod signal;

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_wire::Order;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::Worker;
 use super::claim::{self, Attempts};
 use super::incarnation::Incarnation;
-use super::settle::{self, SETTLE_JOBS_MAX};
+use super::settle;
 use super::workplace::Workplace;
 use crate::error::Result;
 
@@ -34,10 +33,9 @@ enum End {
 
 pub(super) async fn run(worker: Worker, shutdown: impl Future<Output = ()>) -> Result<()> {
     let workplace = Workplace::new(worker);
-    let (ended, to_settle) = mpsc::channel(SETTLE_JOBS_MAX);
     let mut settler = JoinSet::new();
-    settler.spawn(settle::send(Arc::clone(&workplace), to_settle));
-    let mut attempts = Attempts { running: JoinSet::new(), ended };
+    settler.spawn(settle::send(Arc::clone(&workplace)));
+    let mut attempts = Attempts::new();
     let mut incarnation = None;
 
     let end = tokio::select! {
@@ -88,8 +86,9 @@ async fn finish_attempts(workplace: &Workplace, attempts: Attempts, grace: Durat
             tracing::warn!("a handler does not end; it is left behind");
         }
     }
-    // With the last attempt and this sender the settler's channel closes.
     drop(attempts);
+    // The settler ends when it has sent what is left.
+    workplace.outbox.close();
 }
 
 async fn leave(workplace: &Workplace, incarnation: Incarnation) {

@@ -1,12 +1,12 @@
-//! Sends what ended to the server: everything that waits in one request, in order, until the server has it. Never drops a word
-//! because the server is away: only the server knows whether a lease was lost, and it answers `stale` then.
+//! Sends what no claim took along to the server: everything that waits in one request, in order, until the server has it. Never
+//! drops a word because the server is away: only the server knows whether a lease was lost, and it answers `stale` then.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use mainspring_wire::{Holding, Outcome as Said, Problem, SettleRequest, Settled, SettledAs, Settlement};
-use tokio::sync::mpsc;
 
+use super::outbox::ToSettle;
 use super::workplace::Workplace;
 use crate::backoff::Backoff;
 use crate::clock;
@@ -14,32 +14,27 @@ use crate::error::{Error, with_causes};
 use crate::failure::Failure;
 use crate::outcome::Outcome;
 
-/// Settlements in one request. Also how many may wait before handlers that ended keep their places, and so fewer are claimed.
-pub(super) const SETTLE_JOBS_MAX: usize = 1_000;
-
 /// A server that fails so often at one request (about half a minute) may fail because of what is in it.
 const BROKEN_TRIES_MAX: u32 = 10;
 
 const REFUSED: &str = "ResultRefused";
 
-/// Sends until all senders are gone and nothing waits.
-pub(super) async fn send(workplace: Arc<Workplace>, mut ended: mpsc::Receiver<Settlement>) {
-    let mut batch = Vec::new();
-    while ended.recv_many(&mut batch, SETTLE_JOBS_MAX).await > 0 {
-        settle(&workplace, std::mem::take(&mut batch)).await;
+/// Sends until the outbox is closed and nothing waits.
+pub(super) async fn send(workplace: Arc<Workplace>) {
+    while let Some(batch) = workplace.outbox.to_settle().await {
+        settle(&workplace, batch).await;
     }
 }
 
-async fn settle(workplace: &Workplace, batch: Vec<Settlement>) {
-    let mut parts = VecDeque::from([SettleRequest { settlements: batch }]);
+async fn settle(workplace: &Workplace, batch: ToSettle) {
+    let mut parts = VecDeque::from([SettleRequest { settlements: batch.settlements }]);
     let mut backoff = Backoff::of_a_loop();
     let mut broken = 0;
     while let Some(part) = parts.front() {
         match workplace.client.settle(part).await {
             Ok(answer) => {
-                note(&answer.results, backoff.failures() > 0);
                 let part = parts.pop_front().expect("it was the front");
-                part.settlements.iter().for_each(|settlement| workplace.holds.release(&holding(settlement)));
+                taken(workplace, &part.settlements, &answer.results, batch.repeated || backoff.failures() > 0);
                 backoff.reset();
             }
             Err(error) if error.is_passing() && (broken < BROKEN_TRIES_MAX || !answered(&error)) => {
@@ -58,6 +53,12 @@ async fn settle(workplace: &Workplace, batch: Vec<Settlement>) {
             }
         }
     }
+}
+
+/// The server has these: they are not held any more. `repeated` if it may have had them before.
+pub(super) fn taken(workplace: &Workplace, settlements: &[Settlement], results: &[Settled], repeated: bool) {
+    note(results, repeated);
+    settlements.iter().for_each(|settlement| workplace.holds.release(&holding(settlement)));
 }
 
 /// The server read the request, and failed over it.

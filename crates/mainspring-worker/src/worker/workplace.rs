@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::handle::WorkerHandle;
 use super::holds::Holds;
+use super::outbox::Outbox;
 use super::{Handlers, Settings, Worker};
 use crate::client::Client;
 
@@ -19,6 +20,7 @@ pub(super) struct Workplace {
     pub settings: Settings,
     pub handle: WorkerHandle,
     pub holds: Holds,
+    pub outbox: Outbox,
     /// One permit per running handler.
     places: Arc<Semaphore>,
 }
@@ -27,7 +29,15 @@ impl Workplace {
     pub fn new(worker: Worker) -> Arc<Workplace> {
         let Worker { client, handlers, settings, handle } = worker;
         let places = Arc::new(Semaphore::new(settings.concurrency));
-        Arc::new(Workplace { client, handlers, settings, handle, holds: Holds::default(), places })
+        Arc::new(Workplace {
+            client,
+            handlers,
+            settings,
+            handle,
+            holds: Holds::default(),
+            outbox: Outbox::new(),
+            places,
+        })
     }
 
     /// Waits for a free place, and takes all that are free, up to `max`. Only one may wait at a time, so what is seen free stays

@@ -8,7 +8,7 @@ use mainspring_wire::Span;
 use crate::bench::drain::{Drain, drain, wait_until_promoted};
 use crate::bench::figures::Figures;
 use crate::bench::fill::{Fill, Times, fill};
-use crate::bench::lifecycle::{self, Load};
+use crate::bench::lifecycle::{self, Form, Load};
 use crate::bench::server::End;
 use crate::bench::target::Target;
 use crate::bench::{Common, lead, queue_name};
@@ -61,11 +61,11 @@ impl BacklogArgs {
 
     async fn measure_weight(&self, target: &mut Target, common: &Common) -> anyhow::Result<Figures> {
         let mut figures = Figures::default();
-        let empty = lifecycle::measure(target.address(), &self.lifecycles("before", common)).await?;
+        let empty = lifecycle::measure(Form::Joined, target.address(), &self.lifecycles("before", common)).await?;
         let from_ms = clock::unix_us() / 1000 + FROM_MS;
         let times = Times::Scattered { from_ms, window_ms: self.days * DAY_MS, seed: self.seed };
         let loaded = fill(target.address(), &self.backlog(queue_name("backlog"), times, common)).await?;
-        let full = lifecycle::measure(target.address(), &self.lifecycles("after", common)).await?;
+        let full = lifecycle::measure(Form::Joined, target.address(), &self.lifecycles("after", common)).await?;
         let rate = |figures: &Figures| figures.get("jobs_per_second").unwrap_or_default();
         figures.add("lifecycle_ratio", rate(&full) / rate(&empty));
         figures.extend("load_", loaded);

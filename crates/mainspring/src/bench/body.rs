@@ -1,7 +1,6 @@
 //! Submit bodies, written once: a batch is copied from a template and its times are patched in. Serializes nothing while the
 //! clock runs.
 
-use bytes::Bytes;
 use mainspring_wire::Timestamp;
 
 /// The smallest payload that has room for the time in it.
@@ -52,7 +51,7 @@ impl Template {
     }
 
     /// `due` is asked once for each job that has a time.
-    pub fn fill(&self, sent_us: u64, mut due: impl FnMut() -> Timestamp) -> Bytes {
+    pub fn fill(&self, sent_us: u64, mut due: impl FnMut() -> Timestamp) -> Vec<u8> {
         let mut text = self.text.clone();
         let sent = format!("{sent_us:016}");
         for &at in &self.sent_slots {
@@ -61,7 +60,7 @@ impl Template {
         for &at in &self.due_slots {
             text[at..at + RUN_AT.len()].copy_from_slice(due().to_string().as_bytes());
         }
-        text.into()
+        text
     }
 }
 

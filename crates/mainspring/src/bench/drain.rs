@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use http::Uri;
 use serde::Deserialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -89,9 +88,9 @@ pub struct Counts {
 /// Looks every 20 ms until nothing of the queue is scheduled any more; at most until `until_us`.
 pub async fn wait_until_promoted(address: SocketAddr, queue: &str, until_us: u64) -> anyhow::Result<Counts> {
     let mut conn = Conn::open(address).await?;
-    let uri: Uri = format!("/v1/queues/{queue}").parse()?;
+    let path = format!("/v1/queues/{queue}");
     loop {
-        let counts: Counts = serde_json::from_slice(conn.get(&uri).await?).context("a queue was not readable")?;
+        let counts: Counts = serde_json::from_slice(conn.get(&path).await?).context("a queue was not readable")?;
         if counts.scheduled == 0 {
             return Ok(counts);
         }

@@ -6,8 +6,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use bytes::Bytes;
-use http::Uri;
 use mainspring_wire::{Problem, Span, Timestamp};
 use serde::Deserialize;
 
@@ -18,25 +16,27 @@ use crate::clock;
 /// A bench worker sends no heartbeats, so that it costs nothing but its work: it asks for the longest lease there is.
 const LEASE: &str = "1h";
 
+const CLAIMS: &str = "/v1/claims";
+
 /// Sends jobs.
 #[derive(Debug)]
 pub struct Submitter {
     conn: Conn,
-    uri: Uri,
+    path: &'static str,
     template: Template,
     single: bool,
 }
 
 impl Submitter {
     pub async fn batches(address: SocketAddr, template: Template) -> anyhow::Result<Submitter> {
-        let uri = Uri::from_static("/v1/jobs/batch");
-        Ok(Submitter { conn: Conn::open(address).await?, uri, template, single: false })
+        let path = "/v1/jobs/batch";
+        Ok(Submitter { conn: Conn::open(address).await?, path, template, single: false })
     }
 
     pub async fn singles(address: SocketAddr, template: Template) -> anyhow::Result<Submitter> {
         ensure!(template.jobs() == 1, "a single submit has one job");
-        let uri = Uri::from_static("/v1/jobs");
-        Ok(Submitter { conn: Conn::open(address).await?, uri, template, single: true })
+        let path = "/v1/jobs";
+        Ok(Submitter { conn: Conn::open(address).await?, path, template, single: true })
     }
 
     pub fn jobs(&self) -> usize {
@@ -47,7 +47,7 @@ impl Submitter {
     pub async fn submit(&mut self, due: impl FnMut() -> Timestamp) -> anyhow::Result<u64> {
         let sent_us = clock::unix_us();
         let body = self.template.fill(sent_us, due);
-        let answer = self.conn.post(&self.uri, body).await?;
+        let answer = self.conn.post(self.path, &body).await?;
         let took_us = clock::unix_us().saturating_sub(sent_us);
         if !self.single {
             let Accepted { accepted } = serde_json::from_slice(answer).context("a batch answer was not readable")?;
@@ -66,9 +66,7 @@ struct Accepted {
 #[derive(Debug)]
 pub struct Hand {
     conn: Conn,
-    claim_uri: Uri,
-    settle_uri: Uri,
-    claim: Bytes,
+    claim: String,
     settlements: String,
 }
 
@@ -140,7 +138,7 @@ impl Hand {
     pub async fn register(address: SocketAddr, ask: Ask<'_>) -> anyhow::Result<Hand> {
         let mut conn = Conn::open(address).await?;
         let register = format!(r#"{{"name":"bench","queues":["{}"],"lease":"{LEASE}"}}"#, ask.queue);
-        let answer = conn.post(&Uri::from_static("/v1/workers"), register.into()).await?;
+        let answer = conn.post("/v1/workers", register.as_bytes()).await?;
         let Registered { worker_id } = serde_json::from_slice(answer).context("a registration was not readable")?;
         let claim = format!(
             r#"{{"worker_id":"{worker_id}","queues":["{}"],"max":{},"wait":"{}"}}"#,
@@ -148,19 +146,13 @@ impl Hand {
             ask.max,
             Span::from(ask.wait),
         );
-        Ok(Hand {
-            conn,
-            claim_uri: Uri::from_static("/v1/claims"),
-            settle_uri: Uri::from_static("/v1/settlements"),
-            claim: claim.into(),
-            settlements: String::new(),
-        })
+        Ok(Hand { conn, claim, settlements: String::new() })
     }
 
     /// Claims, and keeps what it holds until [`Hand::settle`]. Every job is shown once, at the moment it came.
     pub async fn claim(&mut self, mut each: impl FnMut(&Held<'_>)) -> anyhow::Result<Round> {
         let asked_us = clock::unix_us();
-        let answer = self.conn.post(&self.claim_uri, self.claim.clone()).await?;
+        let answer = self.conn.post(CLAIMS, self.claim.as_bytes()).await?;
         let claim_us = clock::unix_us().saturating_sub(asked_us);
         let Claimed { jobs, .. } = serde_json::from_slice(answer).context("a claim answer was not readable")?;
         jobs.iter().for_each(&mut each);
@@ -181,7 +173,7 @@ impl Hand {
         }
         let asked_us = clock::unix_us();
         let body = joined(&self.claim, &self.settlements);
-        let answer = self.conn.post(&self.claim_uri, body).await?;
+        let answer = self.conn.post(CLAIMS, body.as_bytes()).await?;
         let took_us = clock::unix_us().saturating_sub(asked_us);
         let Claimed { jobs, settled, problem } =
             serde_json::from_slice(answer).context("a claim answer was not readable")?;
@@ -200,8 +192,7 @@ impl Hand {
             return Ok(round);
         }
         let asked_us = clock::unix_us();
-        let body = Bytes::copy_from_slice(self.settlements.as_bytes());
-        let answer = self.conn.post(&self.settle_uri, body).await?;
+        let answer = self.conn.post("/v1/settlements", self.settlements.as_bytes()).await?;
         let settle_us = clock::unix_us().saturating_sub(asked_us);
         let SettleAnswer { results } = serde_json::from_slice(answer).context("a settle answer was not readable")?;
         ensure_completed(&results, round)?;
@@ -228,15 +219,15 @@ fn write_settlements(body: &mut String, jobs: &[Held<'_>]) -> std::fmt::Result {
 }
 
 /// The fields of both objects in one.
-fn joined(claim: &[u8], settlements: &str) -> Bytes {
-    let open = claim.strip_suffix(b"}").expect("a claim is an object");
+fn joined(claim: &str, settlements: &str) -> String {
+    let open = claim.strip_suffix('}').expect("a claim is an object");
     let rest = settlements.strip_prefix('{').expect("settlements are in an object");
-    [open, b",", rest.as_bytes()].concat().into()
+    [open, ",", rest].concat()
 }
 
 #[cfg(test)]
 mod tests {
-    use mainspring_wire::SettleAndClaim;
+    use mainspring_wire::ClaimRequest;
 
     use super::*;
 
@@ -247,8 +238,8 @@ mod tests {
         let mut settlements = String::from("what was held before");
         write_settlements(&mut settlements, &jobs).expect("a string takes all");
         let claim = format!(r#"{{"worker_id":"{ID}","queues":["a"],"max":2,"wait":"5s"}}"#);
-        let body = joined(claim.as_bytes(), &settlements);
-        let read: SettleAndClaim = serde_json::from_slice(&body).expect("the server reads it");
+        let body = joined(&claim, &settlements);
+        let read: ClaimRequest = serde_json::from_str(&body).expect("the server reads it");
         let fences: Vec<u64> = read.settlements.iter().map(|settlement| settlement.fence).collect();
         assert_eq!((read.max, fences), (2, vec![7, 8]));
     }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::Args;
-use http::Uri;
 use mainspring_wire::Timestamp;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -173,6 +172,6 @@ async fn deliver(
 
 async fn lateness_buckets(address: SocketAddr) -> anyhow::Result<Buckets> {
     let mut conn = Conn::open(address).await?;
-    let text = conn.get(&Uri::from_static("/metrics")).await?;
+    let text = conn.get("/metrics").await?;
     Ok(Buckets::read(std::str::from_utf8(text)?, LATENESS_METRIC))
 }

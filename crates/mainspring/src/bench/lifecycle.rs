@@ -42,15 +42,11 @@ pub struct Load {
 pub enum Form {
     /// With a request for each.
     Apart,
-    /// What it holds is settled by the request that claims the next.
+    /// What it holds is settled by the request that claims the next, as the SDK does it.
     Joined,
 }
 
-pub async fn measure(address: SocketAddr, load: &Load) -> anyhow::Result<Figures> {
-    measure_as(Form::Apart, address, load).await
-}
-
-pub async fn measure_as(form: Form, address: SocketAddr, load: &Load) -> anyhow::Result<Figures> {
+pub async fn measure(form: Form, address: SocketAddr, load: &Load) -> anyhow::Result<Figures> {
     ensure!(load.jobs >= load.batch && load.batch > 0 && load.connections > 0, "there is nothing to measure");
     let mut walkers = JoinSet::new();
     let run = Arc::new(Run::new(load));
@@ -303,7 +299,7 @@ mod tests {
             in_flight: 3 * batch,
             payload_bytes: 400,
         };
-        let figures = measure_as(form, address, &load).await.expect("the run ends");
+        let figures = measure(form, address, &load).await.expect("the run ends");
         for figure in ["jobs_per_second", "submit_to_settled_p99_ms", "claim_p99_ms", "settle_p99_ms"] {
             assert!(figures.get(figure).is_some_and(|value| value > 0.0), "{figure} of {form:?}: {figures:?}");
         }

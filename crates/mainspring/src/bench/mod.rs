@@ -91,7 +91,7 @@ struct LifecycleArgs {
     /// How many jobs
     #[arg(long, default_value_t = 300_000)]
     jobs: usize,
-    /// Jobs in a request; with 1 the single-job calls are used, and each connection goes submit → claim → settle
+    /// Jobs in a request; with 1 the single-job calls are used, and each connection goes submit → settle and claim the next
     #[arg(long, default_value_t = 100, value_parser = batch_size)]
     batch: usize,
     /// Connections that submit; with --batch 1 each also claims and settles
@@ -103,9 +103,10 @@ struct LifecycleArgs {
     /// Jobs between submit and settle; four batches a connection if left out
     #[arg(long)]
     in_flight: Option<usize>,
-    /// Settle each job with the claim of the next, in one request; the time of that request counts as claim and as settle
+    /// Settle and claim with a request for each. Left out, one request settles what is held and claims the next, as the
+    /// workers of the SDK do, and its time counts as claim and as settle
     #[arg(long)]
-    join: bool,
+    apart: bool,
 }
 
 impl BenchArgs {
@@ -139,7 +140,7 @@ impl BenchArgs {
     async fn measure(&self, target: &mut Target) -> anyhow::Result<Figures> {
         match &self.scenario {
             Scenario::Lifecycle(args) => {
-                lifecycle::measure_as(args.form(), target.address(), &args.load(&self.common)).await
+                lifecycle::measure(args.form(), target.address(), &args.load(&self.common)).await
             }
             Scenario::Burst(args) => args.measure(target, &self.common).await,
             Scenario::Lateness(args) => args.measure(target, &self.common).await,
@@ -152,7 +153,7 @@ impl BenchArgs {
 impl Scenario {
     fn name(&self) -> &'static str {
         match self {
-            Scenario::Lifecycle(args) if args.join => "lifecycle-join",
+            Scenario::Lifecycle(args) if args.apart => "lifecycle-apart",
             Scenario::Lifecycle(_) => "lifecycle",
             Scenario::Burst(_) => "burst",
             Scenario::Lateness(_) => "lateness",
@@ -164,7 +165,7 @@ impl Scenario {
 
 impl LifecycleArgs {
     fn form(&self) -> lifecycle::Form {
-        if self.join { lifecycle::Form::Joined } else { lifecycle::Form::Apart }
+        if self.apart { lifecycle::Form::Apart } else { lifecycle::Form::Joined }
     }
 
     fn load(&self, common: &Common) -> lifecycle::Load {

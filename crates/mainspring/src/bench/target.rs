@@ -64,7 +64,7 @@ impl Target {
 
 async fn readiness(address: SocketAddr) -> anyhow::Result<Ready> {
     let mut conn = Conn::open(address).await?;
-    let answer = conn.get(&Uri::from_static("/readyz")).await?;
+    let answer = conn.get("/readyz").await?;
     serde_json::from_slice(answer).context("/readyz was not readable")
 }
 

@@ -1,0 +1,75 @@
+//! Settles what a worker has finished and claims what comes next, in one request: the turn of a worker's loop. The store has
+//! the settlements before the claim, and a store that joins waiting calls takes both in one commit. Decides nothing that
+//! `settle` and `poll` do not decide.
+
+use std::sync::Arc;
+
+use mainspring_core::store::{self, Claim, ClaimAnswer, Settled, Settlement};
+
+use super::handful::Handful;
+use super::poll::ClaimAsk;
+use crate::error::{Error, Result};
+use crate::gather;
+use crate::node::Node;
+use crate::settle::{self, AttemptEnd};
+
+/// What is finished, and what is asked for next.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    settlements: Vec<Settlement>,
+    claim: Claim,
+}
+
+/// What both came to. The settlements stand whatever became of the claim.
+#[derive(Debug)]
+pub(crate) struct Turned {
+    settled: Vec<Settled>,
+    claimed: store::Result<Handful>,
+}
+
+impl gather::Item for Turn {
+    fn weight(&self) -> usize {
+        self.settlements.len() + gather::Item::weight(&self.claim)
+    }
+}
+
+impl Node {
+    /// The settlements have their answers before the claim begins to wait, so `ask.wait` holds them back: who cannot wait for
+    /// them asks for no wait.
+    pub(crate) async fn settle_and_claim(
+        &self,
+        ends: Vec<AttemptEnd>,
+        ask: ClaimAsk,
+    ) -> Result<(Vec<Settled>, Result<ClaimAnswer>)> {
+        let settlements = self.settlements(ends).await?;
+        let (claim, patience) = self.claim_of(ask);
+        let generation = self.poll.generation(&claim);
+        let turn = Turn { settlements, claim: claim.clone() };
+        let Turned { settled, claimed } = self.turns.ask(vec![turn]).await?.pop().expect("one answer for one turn");
+        let claimed = match claimed {
+            Ok(handful) => self.wait_for_more(handful, claim, generation, patience).await,
+            Err(error) => Err(Error::Store(error)),
+        };
+        Ok((settled, claimed))
+    }
+
+    /// One gathered call of each sort. If the settlements come to an error, what was claimed is given back.
+    pub(crate) async fn apply_turns(self: Arc<Node>, turns: Vec<Turn>) -> store::Result<Vec<Turned>> {
+        let counts: Vec<usize> = turns.iter().map(|turn| turn.settlements.len()).collect();
+        let mut settlements = Vec::with_capacity(counts.iter().sum());
+        let mut claims = Vec::with_capacity(turns.len());
+        for turn in turns {
+            settlements.extend(turn.settlements);
+            claims.push(turn.claim);
+        }
+        // The settlements are polled first, so the store has them first.
+        let (settled, claimed) = tokio::join!(biased; settle::apply(&self, settlements), self.apply_claims(claims));
+        let mut settled = settled?.into_iter();
+        let claimed: Vec<store::Result<Handful>> = match claimed {
+            Ok(handfuls) => handfuls.into_iter().map(Ok).collect(),
+            Err(error) => counts.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let turned = counts.into_iter().zip(claimed);
+        Ok(turned.map(|(count, claimed)| Turned { settled: settled.by_ref().take(count).collect(), claimed }).collect())
+    }
+}
