@@ -59,6 +59,8 @@ pub const MOVES: &[(Option<State>, Move, Option<State>)] = {
         (None, Submit, Some(Ready)),
         (Some(Blocked), Unblock, Some(Waiting)),
         (Some(Blocked), Unblock, Some(Ready)),
+        (Some(Blocked), RunNow, Some(Ready)),
+        (Some(Blocked), Reschedule, Some(Blocked)),
         (Some(Blocked), Cancel, Some(Cancelled)),
         (Some(Waiting), Promote, Some(Ready)),
         (Some(Waiting), RunNow, Some(Ready)),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mainspring_core::id::JobId;
+use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView};
 use mainspring_core::name::TenantName;
+use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 use tracing::{Instrument, debug_span};
@@ -16,10 +17,6 @@ pub struct Traced(pub Arc<dyn Store>);
 
 #[async_trait]
 impl Store for Traced {
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
-
     async fn submit(&self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
         let span = debug_span!("store.submit", jobs = jobs.len());
         self.0.submit(now, jobs).instrument(span).await
@@ -60,9 +57,21 @@ impl Store for Traced {
         self.0.command(now, commands).instrument(span).await
     }
 
+    async fn turn(&self, now: Time, turns: Vec<Turn>) -> Result<Vec<Turned>> {
+        let span = debug_span!("store.turn", turns = turns.len());
+        self.0.turn(now, turns).instrument(span).await
+    }
+
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
         let span = debug_span!("store.prune", limit = ask.limit);
         self.0.prune(now, ask).instrument(span).await
+    }
+}
+
+#[async_trait]
+impl Views for Traced {
+    fn describe(&self) -> String {
+        self.0.describe()
     }
 
     async fn get(&self, tenant: &TenantName, ids: Vec<JobId>) -> Result<Vec<Option<JobView>>> {
@@ -91,6 +100,32 @@ impl Store for Traced {
 
     async fn workers(&self) -> Result<Vec<WorkerView>> {
         self.0.workers().instrument(debug_span!("store.workers")).await
+    }
+
+    async fn schedule(&self, schedule: &ScheduleRef) -> Result<Option<ScheduleView>> {
+        let span = debug_span!("store.schedule", tenant = %schedule.tenant, name = %schedule.name);
+        self.0.schedule(schedule).instrument(span).await
+    }
+
+    async fn schedules(&self, query: ScheduleQuery) -> Result<SchedulePage> {
+        let span = debug_span!("store.schedules", tenant = %query.tenant, limit = query.limit);
+        self.0.schedules(query).instrument(span).await
+    }
+
+    async fn ledger(&self, query: LedgerQuery) -> Result<LedgerPage> {
+        let schedule = &query.schedule;
+        let span = debug_span!("store.ledger", tenant = %schedule.tenant, name = %schedule.name, limit = query.limit);
+        self.0.ledger(query).instrument(span).await
+    }
+
+    async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
+        let span = debug_span!("store.workflow", %tenant, id = %id.0);
+        self.0.workflow(tenant, id).instrument(span).await
+    }
+
+    async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
+        let span = debug_span!("store.agenda", jobs_max = ask.jobs_max);
+        self.0.agenda(ask).instrument(span).await
     }
 }
 
@@ -163,12 +198,22 @@ mod tests {
             stage.store.ahead(&tenant("default"), id(1), 1).await.expect("ahead");
             stage.queue("mail").await;
             stage.store.workers().await.expect("workers");
+            stage.turn(at(5), vec![put("hourly", None)]).await;
+            stage.schedule("hourly").await;
+            stage.names(10).await;
+            stage.ledger("hourly", 10).await;
+            stage.store.workflow(&tenant("default"), workflow(1)).await.expect("workflow");
+            let step = std::time::Duration::from_secs(1);
+            let ask = AgendaAsk { tenant: None, from: at(0), until: at(9), step, jobs_max: 1 };
+            stage.store.agenda(ask).await.expect("agenda");
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         tracing::subscriber::with_default(seen.clone(), || runtime.block_on(calls));
         let names = seen.0.0.lock().unwrap().clone();
-        let verbs = "submit heartbeat claim report settle promote reclaim command prune get find executions ahead queues workers";
-        let expected: Vec<String> = verbs.split(' ').map(|verb| format!("store.{verb}")).collect();
+        let verbs =
+            "submit heartbeat claim report settle promote reclaim command prune get find executions ahead queues
+            workers turn schedule schedules ledger workflow agenda";
+        let expected: Vec<String> = verbs.split_whitespace().map(|verb| format!("store.{verb}")).collect();
         assert_eq!(names, expected);
     }
 }

@@ -6,7 +6,8 @@
 //! - [`when`], [`words`]: when it fires, as text. [`template`]: what it makes. [`bad`]: why one is refused.
 //! - [`calendar`]: the compiled form: what comes next. It is made of sources (`cron`, `rrule`, `times`, intervals), of what is
 //!   left out (`exclude`), and of the one place where a time on the wall becomes an instant (`dst`).
-//! - [`plan`]: what a due schedule does now. [`change`]: what people do to one. [`ledger`]: what became of an occurrence.
+//! - [`plan`]: what a due schedule does now. [`full`]: when there was no room. [`change`]: what people do to one. [`ledger`]:
+//!   what became of an occurrence.
 //! - [`identity`]: the ids of its jobs, its segment and its jitter, which follow from its name.
 
 pub mod bad;
@@ -27,6 +28,7 @@ pub mod calendar;
 pub mod identity;
 pub mod ledger;
 pub mod plan;
+pub mod full;
 pub mod change;
 
 use std::time::Duration;
@@ -35,6 +37,7 @@ pub use bad::BadSchedule;
 pub use calendar::{Calendar, Occurrence, Skipped};
 pub use change::{Backfill, PauseAsk, backfill, create, pause, preview, replace, resume, trigger};
 pub use dst::Dst;
+pub use full::without_room;
 pub use identity::{jitter_of, occurrence_id, segment_of};
 pub use ledger::{LedgerRow, Reason, What};
 pub use plan::{LATE_GRACE, Look, Plan, plan};

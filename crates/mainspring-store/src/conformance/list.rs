@@ -171,5 +171,100 @@ macro_rules! conformance {
             queues_come_by_tenant_and_name
             a_store_says_what_it_is
         }
+        $crate::conformance! { @verb $new_home; depend:
+            a_child_of_an_unfinished_parent_is_blocked
+            nothing_accepted_is_lost_a_job_shows_its_bonds_as_they_were_submitted
+            a_parent_that_succeeded_is_waited_for_no_more
+            a_parent_must_be_there_or_come_earlier_in_the_same_call
+            a_failure_stays_where_it_is_a_job_of_another_tenant_is_no_parent
+            a_parent_that_was_forgotten_is_unknown
+            what_becomes_of_a_child_of_a_failed_parent_is_its_own_choice
+            the_first_parent_that_cannot_be_waited_for_is_named
+            repeating_a_submit_is_safe_after_its_parent_failed
+            limits_are_named_a_blocked_job_takes_room_in_its_queue
+            limits_are_named_a_job_can_wait_for_as_many_as_the_limit
+            no_state_without_an_exit_a_blocked_job_can_be_run_now
+            no_state_without_an_exit_a_blocked_job_can_be_cancelled_and_takes_its_children_along
+            no_state_without_an_exit_a_blocked_job_expires_and_takes_its_children_along
+            a_paused_blocked_job_keeps_its_pause_when_its_parent_ends
+            an_update_of_a_blocked_job_leaves_it_blocked
+            what_does_not_fit_a_blocked_job_is_refused
+        }
+        $crate::conformance! { @verb $new_home; release:
+            a_failure_stays_where_it_is_an_end_touches_no_child_before_promote
+            an_attempt_that_does_not_end_its_job_releases_nobody
+            nothing_accepted_is_lost_a_release_survives_a_reopen_before_and_after_promote
+            a_child_becomes_ready_with_the_last_of_its_parents
+            order_is_fair_a_child_is_due_from_its_release_or_its_own_time
+            a_child_is_cancelled_with_its_parent_and_says_why
+            a_child_that_runs_all_the_same_runs_after_a_failure
+            a_held_child_waits_until_its_parent_is_revived_and_succeeds
+            a_held_child_can_be_run_or_cancelled_by_a_person
+            a_parent_that_was_revived_in_time_is_waited_for_again
+            what_a_failed_parent_decided_stays_when_it_is_revived_later
+            a_cancelled_child_takes_its_own_children_along
+            the_lowest_parent_and_its_lowest_child_come_first_whatever_the_limit
+            every_way_to_end_releases_those_who_wait
+            limits_are_named_promote_goes_over_no_more_than_its_limit
+            nothing_accepted_is_lost_of_many_children
+            a_failure_stays_where_it_is_children_of_other_segments_are_left_alone
+            a_parent_that_was_forgotten_leaves_held_children_to_a_person
+            a_parent_that_was_forgotten_before_promote_still_releases_its_children
+            each_edge_decides_for_itself
+        }
+        $crate::conformance! { @verb $new_home; workflow:
+            all_jobs_of_a_workflow_are_taken_in
+            a_refused_job_gives_its_answer_to_its_whole_workflow
+            limits_are_named_a_workflow_fits_into_its_queue_or_stays_out
+            repeating_the_submit_of_a_workflow_is_safe
+            a_workflow_runs_from_its_first_step_to_its_callback
+            no_state_without_an_exit_a_callback_follows_the_last_step_however_the_steps_ended
+            a_failure_stays_where_it_is_the_last_step_touches_no_callback_before_promote
+            a_callback_waits_for_its_own_time
+            a_callback_is_blocked_once_and_not_again
+            a_callback_that_a_person_ran_is_not_run_again
+            a_job_can_wait_for_a_callback_and_for_a_step_from_outside
+            counts_of_a_workflow_follow_its_steps
+            a_dead_step_that_is_revived_is_counted_where_it_is
+            a_workflow_is_forgotten_with_the_last_of_its_jobs
+            a_callback_keeps_its_workflow_in_mind
+            a_failure_stays_where_it_is_a_workflow_is_its_tenants_own
+            the_jobs_of_a_workflow_are_found
+            nothing_accepted_is_lost_of_a_large_workflow
+        }
+        $crate::conformance! { @verb $new_home; turn:
+            nothing_accepted_is_lost_a_turn_is_there_as_a_whole_after_a_reopen
+            a_turn_of_what_has_changed_is_lost_and_changes_nothing
+            what_is_not_there_can_only_be_put
+            a_schedule_that_is_gone_leaves_its_jobs_and_its_ledger
+            a_version_is_never_used_twice
+            a_job_that_is_refused_undoes_its_whole_turn
+            firing_twice_makes_one_job
+            an_id_may_lie_in_the_past_or_in_the_future
+            turns_happen_in_the_order_of_the_call
+            a_schedule_is_listed_from_its_instant_on_until_it_is_turned
+            order_is_fair_the_longest_overdue_schedule_is_listed_first
+            limits_are_named_every_due_schedule_is_found_in_small_steps
+            a_failure_stays_where_it_is_schedules_of_other_segments_are_left_alone
+            the_next_instants_are_those_of_jobs_and_schedules_together
+            schedules_are_listed_by_name_and_miss_none
+            the_jobs_of_a_schedule_are_found
+            nothing_accepted_is_lost_every_field_of_a_schedule_is_there_after_a_reopen
+        }
+        $crate::conformance! { @verb $new_home; ledger:
+            rows_come_latest_occurrence_first_and_pages_miss_none
+            nothing_accepted_is_lost_every_sort_of_row_is_there_after_a_reopen
+            a_failure_stays_where_it_is_names_that_begin_alike_are_kept_apart
+            rows_are_forgotten_by_when_they_were_written
+            limits_are_named_rows_are_part_of_what_one_call_forgets
+        }
+        $crate::conformance! { @verb $new_home; agenda:
+            waiting_jobs_are_counted_by_the_step_they_fall_due_in
+            an_agenda_begins_with_its_first_instant_and_ends_before_its_last
+            only_what_waits_for_its_time_is_on_the_agenda
+            a_failure_stays_where_it_is_an_agenda_is_of_one_tenant_or_of_all
+            limits_are_named_an_agenda_looks_at_no_more_than_it_was_asked_and_says_so
+            an_agenda_reaches_to_the_last_instant_there_is
+        }
     };
 }

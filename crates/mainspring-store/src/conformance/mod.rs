@@ -7,16 +7,22 @@
 mod list;
 pub mod stage;
 
+pub mod agenda;
 pub mod claim;
 pub mod command;
+pub mod depend;
 pub mod find;
 pub mod heartbeat;
+pub mod ledger;
 pub mod promote;
 pub mod prune;
 pub mod reclaim;
+pub mod release;
 pub mod report;
 pub mod settle;
 pub mod submit;
+pub mod turn;
+pub mod workflow;
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Idempotency, Job};
+use mainspring_core::job::Job;
 use mainspring_core::lifecycle::State;
-use mainspring_core::name::{IdempotencyKey, Tag};
+use mainspring_core::name::Tag;
 use mainspring_core::retry::{Backoff, RetryPolicy};
 use mainspring_core::store::*;
 
@@ -165,13 +165,4 @@ pub async fn an_empty_call_is_answered_by_nothing(stage: Stage) {
     assert!(store.settle(at(0), Vec::new()).await.expect("settle").is_empty());
     assert!(store.command(at(0), Vec::new()).await.expect("command").is_empty());
     assert!(store.get(&tenant("default"), Vec::new()).await.expect("get").is_empty());
-}
-
-fn accepted(state: State, ready_ms: u64) -> Submitted {
-    Submitted::Accepted { state, ready_at: at(ready_ms) }
-}
-
-fn keyed(key: &str, words: u8, until_ms: u64) -> Idempotency {
-    let key = IdempotencyKey::parse(key).expect("printable");
-    Idempotency { key, fingerprint: [words; 16], until: at(until_ms) }
 }

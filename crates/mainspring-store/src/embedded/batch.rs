@@ -11,21 +11,23 @@ use serde::Serialize;
 
 use super::cascade;
 use super::mirror::{META_KEY, Mirror};
-use super::rows::{self, Slip};
+use super::rows::{self, Marks, Slip, Who};
 use super::storage;
 use super::tables::{self, Table, Tables};
+use super::workflow::{self, Workflows};
 
 pub struct Batch<'e> {
     pub txn: RwTxn<'e>,
     pub tables: &'e Tables,
     pub mirror: &'e mut Mirror,
+    pub workflows: Workflows,
     dirty: bool,
     buffer: Vec<u8>,
 }
 
 impl<'e> Batch<'e> {
     pub fn new(txn: RwTxn<'e>, tables: &'e Tables, mirror: &'e mut Mirror) -> Batch<'e> {
-        Batch { txn, tables, mirror, dirty: false, buffer: Vec::with_capacity(1024) }
+        Batch { txn, tables, mirror, workflows: Workflows::default(), dirty: false, buffer: Vec::with_capacity(1024) }
     }
 
     /// Makes all of it durable. A batch that wrote nothing is just closed.
@@ -34,6 +36,7 @@ impl<'e> Batch<'e> {
             self.txn.abort();
             return Ok(());
         }
+        workflow::write(&mut self)?;
         for number in std::mem::take(&mut self.mirror.touched) {
             let queue = &mut self.mirror.queues[number as usize];
             queue.touched = false;
@@ -75,9 +78,21 @@ impl<'e> Batch<'e> {
         Ok(())
     }
 
-    /// Puts a job where a pending one of this state and time belongs, and counts it there.
+    /// Counts a job into a state, in its queue and in its workflow.
+    pub fn enter(&mut self, who: Who, state: State, paused: bool) -> Result<()> {
+        *self.mirror.queue(who.queue).counts.of(state, paused) += 1;
+        if who.marks.has(Marks::MEMBER) { workflow::enter(self, who.id, state, paused) } else { Ok(()) }
+    }
+
+    /// Counts a job out of a state.
+    pub fn leave(&mut self, who: Who, state: State, paused: bool) -> Result<()> {
+        *self.mirror.queue(who.queue).counts.of(state, paused) -= 1;
+        if who.marks.has(Marks::MEMBER) { workflow::leave(self, who.id, state, paused) } else { Ok(()) }
+    }
+
+    /// Puts a job where one of this state and time belongs, Waiting or Ready, and counts it there.
     pub fn place(&mut self, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
-        *self.mirror.queue(slip.queue).counts.of(state, false) += 1;
+        self.enter(slip.who(id), state, false)?;
         if state == State::Ready {
             return self.place_ready(id, ready_at, slip);
         }
@@ -107,9 +122,9 @@ impl<'e> Batch<'e> {
         }
     }
 
-    /// Takes a pending job out of wherever it is, and out of the count of its state.
+    /// Takes a Waiting or Ready job out of wherever it is, and out of the count of its state.
     pub fn displace(&mut self, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
-        *self.mirror.queue(slip.queue).counts.of(state, false) -= 1;
+        self.leave(slip.who(id), state, false)?;
         if state == State::Ready {
             self.delete(self.tables.ready, &tables::ready(slip.queue, slip.lane(), ready_at, id))?;
             return Ok(());

@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use heed::RoTxn;
 use mainspring_core::id::{JobId, WorkerId};
+use mainspring_core::lifecycle::State;
 use mainspring_core::limits;
 use mainspring_core::name::{QueueName, QueueRef, TenantName};
 use mainspring_core::rank::{Priority, Rank};
@@ -135,7 +136,7 @@ fn rank(head: &Head, aging: mainspring_core::rank::Aging) -> Rank {
 }
 
 fn lease(batch: &mut Batch<'_>, now: Time, worker: WorkerId, head: Head) -> Result<(JobId, LeaseRow)> {
-    let (queue, _, ready_at, id) = tables::read_ready(&head.key);
+    let (_, _, ready_at, id) = tables::read_ready(&head.key);
     let mut slip = head.slip;
     slip.tally.0 += 1;
     let lease = LeaseRow {
@@ -152,9 +153,8 @@ fn lease(batch: &mut Batch<'_>, now: Time, worker: WorkerId, head: Head) -> Resu
     };
     batch.delete(batch.tables.ready, &head.key)?;
     batch.put(batch.tables.leases, id.as_bytes(), &lease)?;
-    let counts = &mut batch.mirror.queue(queue).counts;
-    counts.ready -= 1;
-    counts.running += 1;
+    batch.leave(slip.who(id), State::Ready, false)?;
+    batch.enter(slip.who(id), State::Running, false)?;
     batch.mirror.hold(id, lease.clone());
     Ok((id, lease))
 }

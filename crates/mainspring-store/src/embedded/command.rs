@@ -12,8 +12,9 @@ use super::heartbeat;
 use super::history;
 use super::prune;
 use super::read;
+use super::release;
 use super::report;
-use super::rows::{Change, EndedRow, Record, Slip};
+use super::rows::{Change, EndedRow, Marks, Record, Slip};
 use super::settle;
 use super::tables;
 
@@ -78,13 +79,15 @@ fn command_job(
     let Standing { state, paused, .. } = subject.standing;
     let unstarted = matches!(state, State::Blocked | State::Waiting | State::Ready);
     match what {
-        JobCommand::RunNow if state == State::Waiting && !paused => run_now(batch, now, subject)?,
+        JobCommand::RunNow if matches!(state, State::Waiting | State::Blocked) && !paused => {
+            run_now(batch, now, subject)?
+        }
         JobCommand::RunNow if state == State::Ready && !paused => {}
         JobCommand::Pause if unstarted && paused => {}
         JobCommand::Pause if unstarted => change(batch, subject, |standing, _| standing.paused = true)?,
         JobCommand::Resume if unstarted && !paused => {}
         JobCommand::Resume if unstarted => resume(batch, now, subject)?,
-        JobCommand::Cancel { reason } if unstarted => cancel(batch, now, subject, reason)?,
+        JobCommand::Cancel { reason } if unstarted => cancel(batch, now, subject, reason).map(drop)?,
         JobCommand::Cancel { reason } if state == State::Running => {
             let lease = batch.mirror.leases.get_mut(&id).expect("a running job has a lease");
             lease.cancel_asked.get_or_insert(reason);
@@ -99,7 +102,9 @@ fn command_job(
             if let Some(run_at) = run_at {
                 job.run_at = run_at;
                 standing.ready_at = run_at;
-                standing.state = if run_at <= now { State::Ready } else { State::Waiting };
+                if standing.state != State::Blocked {
+                    standing.state = due(run_at, now);
+                }
             }
         })?,
         _ => return Ok(Commanded::Refused { state, paused }),
@@ -108,6 +113,7 @@ fn command_job(
 }
 
 fn run_now(batch: &mut Batch<'_>, now: Time, subject: Subject) -> Result<()> {
+    release::unblock(batch, &subject.job)?;
     change(batch, subject, |standing, _| {
         standing.state = State::Ready;
         standing.ready_at = now;
@@ -136,11 +142,10 @@ fn change(batch: &mut Batch<'_>, mut subject: Subject, alter: impl FnOnce(&mut S
 
 fn take_out(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
     let Subject { job, queue, standing } = subject;
-    if standing.paused {
-        batch.mirror.queue(*queue).counts.paused -= 1;
-        return Ok(());
-    }
     let slip = Slip::of(job, *queue, standing.ready_at, standing.tally, true);
+    if standing.paused || standing.state == State::Blocked {
+        return batch.leave(slip.who(job.id), standing.state, standing.paused);
+    }
     batch.displace(job.id, standing.state, standing.ready_at, &slip)
 }
 
@@ -156,16 +161,19 @@ fn put_in(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
     };
     batch.put(batch.tables.changes, job.id.as_bytes(), &change)?;
     batch.put_expiry(job, standing.tally)?;
-    if standing.paused {
-        batch.mirror.queue(*queue).counts.paused += 1;
-        return Ok(());
-    }
     let slip = Slip::of(job, *queue, standing.ready_at, standing.tally, true);
+    if standing.paused || standing.state == State::Blocked {
+        return batch.enter(slip.who(job.id), standing.state, standing.paused);
+    }
     batch.place(job.id, standing.state, standing.ready_at, &slip)
 }
 
-fn cancel(batch: &mut Batch<'_>, now: Time, subject: Subject, reason: String) -> Result<()> {
+/// Whether others wait for it.
+fn cancel(batch: &mut Batch<'_>, now: Time, subject: Subject, reason: String) -> Result<bool> {
     take_out(batch, &subject)?;
+    if subject.standing.state == State::Blocked {
+        release::unblock(batch, &subject.job)?;
+    }
     let id = subject.job.id;
     let changed = batch.delete(batch.tables.changes, id.as_bytes())?;
     let row = EndedRow {
@@ -179,9 +187,50 @@ fn cancel(batch: &mut Batch<'_>, now: Time, subject: Subject, reason: String) ->
         last_error: subject.standing.last_error.map(Into::into),
         checkpoint: None,
         execution: None,
-        tried_before: changed,
+        marks: Marks::of(&subject.job, changed),
     };
     settle::end(batch, id, row)
+}
+
+/// Cancels a Blocked job; answers its queue, and whether others wait for it.
+pub fn cancel_blocked(batch: &mut Batch<'_>, now: Time, id: JobId, reason: String) -> Result<(QueueRef, bool)> {
+    let subject = subject(batch, id)?;
+    let name = subject.job.queue_ref();
+    Ok((name, cancel(batch, now, subject, reason)?))
+}
+
+/// What became of a Blocked job that waits for nobody any more.
+pub enum Unblocked {
+    Ready {
+        queue: u32,
+    },
+    /// Its own time lies ahead, or it is paused.
+    NotYet,
+}
+
+/// Lets a Blocked job go on: it is due from now on, or from its own time if that is later.
+pub fn set_free(batch: &mut Batch<'_>, now: Time, id: JobId) -> Result<Unblocked> {
+    let subject = subject(batch, id)?;
+    release::unblock(batch, &subject.job)?;
+    let (queue, paused) = (subject.queue, subject.standing.paused);
+    let state = due(subject.standing.ready_at, now);
+    change(batch, subject, |standing, _| {
+        standing.state = state;
+        standing.ready_at = standing.ready_at.max(now);
+    })?;
+    Ok(if state == State::Ready && !paused { Unblocked::Ready { queue } } else { Unblocked::NotYet })
+}
+
+fn subject(batch: &Batch<'_>, id: JobId) -> Result<Subject> {
+    let record = read::record(&batch.txn, batch.tables, id)?;
+    let standing = read::standing_of(&batch.txn, batch.tables, id, &record)?;
+    let (job, queue) = read::job(batch, id)?;
+    Ok(Subject { job, queue, standing })
+}
+
+/// Where a job goes that is due at `at`.
+fn due(at: Time, now: Time) -> State {
+    if at <= now { State::Ready } else { State::Waiting }
 }
 
 /// Cancels a job if it has not started and this is still its expiry; answers its queue if so.
@@ -211,7 +260,8 @@ fn revive(
 ) -> Result<()> {
     let id = subject.job.id;
     let row = prune::take_dead(batch, id)?;
-    batch.mirror.queue(subject.queue).counts.dead -= 1;
+    batch.leave(row.who(id), State::Dead, false)?;
+    release::withdraw(batch, id)?;
     if let Some(last) = row.execution {
         batch.put(batch.tables.executions, &tables::execution(id, last.fence), &last)?;
     }

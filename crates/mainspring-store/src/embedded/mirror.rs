@@ -34,6 +34,8 @@ pub struct Mirror {
     /// Ids above this one are new, and are appended.
     pub last_record: Option<JobId>,
     pub last_ended: Option<TimedKey>,
+    /// The last version that was given to a schedule. One counter for the whole store, so none is ever used twice.
+    pub last_version: u64,
     pub queues_max: usize,
 }
 
@@ -67,6 +69,8 @@ pub struct Meta {
 }
 
 pub const META_KEY: &[u8] = b"meta";
+/// Apart from the rest, so that only a turn writes it.
+pub const VERSION_KEY: &[u8] = b"version";
 
 impl Mirror {
     pub fn load(txn: &RoTxn<'_>, tables: &Tables, names: Names, queues_max: usize) -> Result<Mirror> {
@@ -86,6 +90,10 @@ impl Mirror {
             last_ended: match tables.ended.last(txn).map_err(super::storage)? {
                 Some((key, _)) => key.try_into().ok(),
                 None => None,
+            },
+            last_version: match tables.meta.get(txn, VERSION_KEY).map_err(super::storage)? {
+                Some(bytes) => rows::decode("meta", bytes)?,
+                None => 0,
             },
             queues_max,
         };

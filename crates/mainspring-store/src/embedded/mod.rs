@@ -4,9 +4,11 @@
 //! ([`writer`]). Readers work on LMDB's own snapshots and never stand in its way ([`read`]).
 //!
 //! Layout: [`tables`] and [`rows`] are the disk, [`mirror`] the writer's memory, [`batch`] one transaction; then one
-//! file per verb, [`cascade`] for the timing wheel on disk, [`history`] for finding what has ended, [`open`] for
-//! locks and versions.
+//! file per verb, [`weigh`] for what is decided before a job is written, [`release`] for those who wait for others,
+//! [`workflow`] for workflows as a whole, [`schedules`] for what is due of them, [`cascade`] for the timing wheel on
+//! disk, [`history`] for finding what has ended, [`open`] for locks and versions.
 
+mod agenda;
 mod batch;
 mod cascade;
 mod claim;
@@ -19,12 +21,17 @@ mod promote;
 mod prune;
 mod read;
 mod reclaim;
+mod release;
 mod report;
 mod rows;
 mod runway;
+mod schedules;
 mod settle;
 mod submit;
 mod tables;
+mod turn;
+mod weigh;
+mod workflow;
 mod writer;
 
 #[cfg(test)]
@@ -33,13 +40,11 @@ mod tests;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mainspring_core::id::JobId;
+use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView};
 use mainspring_core::name::TenantName;
-use mainspring_core::store::{
-    Beat, Claim, ClaimAnswer, Command, Commanded, Error, Hold, Page, Promote, Promoted, Prune, Pruned, Pulse, Query,
-    QueueView, Reclaim, Reclaimed, Report, Result, Settled, Settlement, Store, Submitted, WorkerView,
-};
+use mainspring_core::schedule::{ScheduleRef, ScheduleView};
+use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use claim::Picked;
@@ -60,10 +65,6 @@ pub struct Embedded {
 
 #[async_trait]
 impl Store for Embedded {
-    fn describe(&self) -> String {
-        "embedded (LMDB), fsync before each answer".into()
-    }
-
     async fn submit(&self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
         self.writer.with_room(move |batch| submit::submit(batch, now, jobs)).await?
     }
@@ -102,8 +103,21 @@ impl Store for Embedded {
         self.writer.call(move |batch| command::command(batch, now, commands)).await?
     }
 
+    async fn turn(&self, now: Time, turns: Vec<Turn>) -> Result<Vec<Turned>> {
+        let needs_room = turn::needs_room(&turns);
+        let work = move |batch: &mut batch::Batch<'_>| turn::turn(batch, now, turns);
+        if needs_room { self.writer.with_room(work).await? } else { self.writer.call(work).await? }
+    }
+
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
         self.writer.call(move |batch| prune::prune(batch, now, ask)).await
+    }
+}
+
+#[async_trait]
+impl Views for Embedded {
+    fn describe(&self) -> String {
+        "embedded (LMDB), fsync before each answer".into()
     }
 
     async fn get(&self, tenant: &TenantName, ids: Vec<JobId>) -> Result<Vec<Option<JobView>>> {
@@ -132,6 +146,28 @@ impl Store for Embedded {
 
     async fn workers(&self) -> Result<Vec<WorkerView>> {
         self.read(move |reader| reader.workers()).await
+    }
+
+    async fn schedule(&self, schedule: &ScheduleRef) -> Result<Option<ScheduleView>> {
+        let schedule = schedule.clone();
+        self.read(move |reader| reader.schedule(schedule)).await
+    }
+
+    async fn schedules(&self, query: ScheduleQuery) -> Result<SchedulePage> {
+        self.read(move |reader| reader.schedules(query)).await
+    }
+
+    async fn ledger(&self, query: LedgerQuery) -> Result<LedgerPage> {
+        self.read(move |reader| reader.ledger(query)).await
+    }
+
+    async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
+        let tenant = tenant.clone();
+        self.read(move |reader| reader.workflow(&tenant, id)).await
+    }
+
+    async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
+        self.read(move |reader| reader.agenda(ask)).await
     }
 }
 

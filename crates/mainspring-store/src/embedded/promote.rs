@@ -1,6 +1,6 @@
 //! Moves due jobs to Ready: the one place where time becomes readiness. Never claims.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use mainspring_core::id::JobId;
@@ -12,25 +12,32 @@ use mainspring_core::time::Time;
 
 use super::batch::Batch;
 use super::cascade;
+use super::release::{self, Walk};
 use super::rows::{self, Slip};
+use super::schedules;
 use super::storage;
 use super::tables;
 
 pub fn promote(batch: &mut Batch<'_>, now: Time, ask: Promote) -> Result<Promoted> {
+    let Walk { ready: mut counts, cancelled, left, more } = release::release(batch, now, ask.segments, ask.limit)?;
     let cascading = cascade::advance(batch, now)?;
+    let (mut oldest, mut more) = (None, more || cascading);
     if cascade::lags(batch, now) {
-        return Ok(Promoted { more: true, ..Promoted::default() });
+        more = true;
+    } else {
+        let due = due(batch, now, ask.segments, left)?;
+        more |= due.more;
+        oldest = due.jobs.first().map(|job| job.ready_at);
+        remove(batch, &due.jobs, ask.segments)?;
+        make_ready(batch, due.jobs, &mut counts)?;
     }
-    let Due { jobs, more } = due(batch, now, ask)?;
-    let oldest = jobs.first().map(|job| job.ready_at);
-    remove(batch, &jobs, ask.segments)?;
-    let counts = make_ready(batch, jobs)?;
     let mut ready: Vec<_> =
         counts.into_iter().map(|(queue, count)| (batch.mirror.queues[queue as usize].name.clone(), count)).collect();
     ready.sort();
-    let more = more || cascading;
+    let (due, more_due) = schedules::due(&batch.txn, batch.tables, now, ask.segments, ask.due_limit)?;
+    more |= more_due;
     let upcoming = if more { Vec::new() } else { upcoming(batch, now, ask)? };
-    Ok(Promoted { ready, oldest, upcoming, more })
+    Ok(Promoted { ready, oldest, cancelled, due, upcoming, more })
 }
 
 struct Due {
@@ -44,17 +51,17 @@ struct DueJob {
     slip: Slip,
 }
 
-fn due(batch: &Batch<'_>, now: Time, ask: Promote) -> Result<Due> {
+fn due(batch: &Batch<'_>, now: Time, segments: Segments, limit: usize) -> Result<Due> {
     let last = tables::timed(now, JobId::MAX);
     let range = (Bound::Unbounded, Bound::Included(&last[..]));
     let mut jobs = Vec::new();
     for row in batch.tables.waiting.range(&batch.txn, &range).map_err(storage)? {
         let (key, bytes) = row.map_err(storage)?;
         let (ready_at, id) = tables::read_timed(key);
-        if !ask.segments.contains(id.segment()) {
+        if !segments.contains(id.segment()) {
             continue;
         }
-        if jobs.len() == ask.limit {
+        if jobs.len() == limit {
             return Ok(Due { jobs, more: true });
         }
         jobs.push(DueJob { ready_at, id, slip: rows::decode("waiting", bytes)? });
@@ -74,21 +81,28 @@ fn remove(batch: &mut Batch<'_>, jobs: &[DueJob], segments: Segments) -> Result<
     Ok(())
 }
 
-/// Counts by queue number.
-fn make_ready(batch: &mut Batch<'_>, mut jobs: Vec<DueJob>) -> Result<BTreeMap<u32, u64>> {
+/// Adds to the counts by queue number.
+fn make_ready(batch: &mut Batch<'_>, mut jobs: Vec<DueJob>, counts: &mut BTreeMap<u32, u64>) -> Result<()> {
     jobs.sort_unstable_by_key(|job| (job.slip.queue, job.slip.lane, job.ready_at, job.id));
-    let mut counts = BTreeMap::new();
     for job in jobs {
         *counts.entry(job.slip.queue).or_default() += 1;
-        batch.mirror.queue(job.slip.queue).counts.waiting -= 1;
+        batch.leave(job.slip.who(job.id), State::Waiting, false)?;
         batch.place(job.id, State::Ready, job.ready_at, &job.slip)?;
     }
-    Ok(counts)
+    Ok(())
 }
 
-/// The distinct instants that come next, found by leaping from one to the one after it.
+/// The distinct instants at which a job or a schedule is due next.
 fn upcoming(batch: &Batch<'_>, now: Time, ask: Promote) -> Result<Vec<Time>> {
     let until = ask.look_ahead_until.min(now.after(limits::LOOK_AHEAD_MAX));
+    let jobs = upcoming_jobs(batch, now, until, ask)?;
+    let wakes = schedules::upcoming(&batch.txn, batch.tables, now, until, ask.segments, ask.look_ahead_limit)?;
+    let instants: BTreeSet<Time> = jobs.into_iter().chain(wakes).collect();
+    Ok(instants.into_iter().take(ask.look_ahead_limit).collect())
+}
+
+/// Found by leaping from one instant to the one after it.
+fn upcoming_jobs(batch: &Batch<'_>, now: Time, until: Time, ask: Promote) -> Result<Vec<Time>> {
     let mut instants = Vec::new();
     let mut from = tables::timed(now, JobId::MAX);
     while instants.len() < ask.look_ahead_limit {

@@ -8,9 +8,10 @@ use mainspring_core::time::Time;
 
 use super::batch::Batch;
 use super::history;
-use super::rows::{self, EndedRow};
+use super::rows::{self, EndedRow, Marks};
 use super::storage;
 use super::tables::{self, Table};
+use super::workflow;
 
 /// Runs of history dropped in one call.
 const RUNS_PER_STEP_MAX: usize = 8;
@@ -21,7 +22,10 @@ pub fn prune(batch: &mut Batch<'_>, now: Time, ask: Prune) -> Result<Pruned> {
     more |= prune_dead(batch, ask.dead_before, &mut budget)?;
     let jobs = (ask.limit - budget) as u64;
     more |= prune_keys(batch, now, &mut budget)?;
-    Ok(Pruned { jobs, keys: (ask.limit - budget) as u64 - jobs, more })
+    let keys = (ask.limit - budget) as u64 - jobs;
+    more |= prune_ledger(batch, ask.ledger_before, &mut budget)?;
+    let rows = (ask.limit - budget) as u64 - jobs - keys;
+    Ok(Pruned { jobs, keys, rows, more })
 }
 
 fn prune_ended(batch: &mut Batch<'_>, before: Time, budget: &mut usize) -> Result<bool> {
@@ -63,6 +67,20 @@ fn prune_keys(batch: &mut Batch<'_>, now: Time, budget: &mut usize) -> Result<bo
     Ok(more)
 }
 
+fn prune_ledger(batch: &mut Batch<'_>, before: Time, budget: &mut usize) -> Result<bool> {
+    let (keys, more) = head(batch, batch.tables.ledger_order, &tables::instant(before), *budget)?;
+    for key in &keys {
+        let place =
+            batch.tables.ledger_order.get(&batch.txn, key).map_err(storage)?.expect("it was just read").to_vec();
+        batch.delete(batch.tables.ledger, &place)?;
+    }
+    if let (Some(first), Some(last)) = (keys.first(), keys.last()) {
+        batch.delete_through(batch.tables.ledger_order, first, last)?;
+    }
+    *budget -= keys.len();
+    Ok(more)
+}
+
 /// The first keys of a table below `end`, at most `limit`, and whether there are more.
 fn head(batch: &Batch<'_>, table: Table, end: &[u8], limit: usize) -> Result<(Vec<Vec<u8>>, bool)> {
     let rows = table.range(&batch.txn, &(Bound::Unbounded, Bound::Excluded(end))).map_err(storage)?;
@@ -90,13 +108,16 @@ pub fn take_dead(batch: &mut Batch<'_>, id: JobId) -> Result<EndedRow> {
 
 /// Takes away what is left of a final job, apart from its place in the history.
 pub fn forget(batch: &mut Batch<'_>, id: JobId, row: &EndedRow) -> Result<()> {
-    *batch.mirror.queue(row.queue).counts.of(row.state.into(), false) -= 1;
+    batch.leave(row.who(id), row.state.into(), false)?;
+    if row.marks.has(Marks::MEMBER) {
+        workflow::forget(batch, id)?;
+    }
     batch.delete(batch.tables.records, id.as_bytes())?;
     if batch.mirror.last_record == Some(id) {
         let last = batch.tables.records.last(&batch.txn).map_err(storage)?;
         batch.mirror.last_record = last.map(|(key, _)| tables::read_id(key));
     }
-    if row.tried_before {
+    if row.marks.has(Marks::CHANGED) {
         let (first, last) = (tables::execution(id, 0), tables::execution(id, u64::MAX));
         batch.delete_through(batch.tables.executions, &first, &last)?;
     }

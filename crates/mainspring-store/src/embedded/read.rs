@@ -17,7 +17,7 @@ use super::claim::{self, Picked};
 use super::history;
 use super::open::Disk;
 use super::reclaim::Taken;
-use super::rows::{self, Change, EndedRow, ExecutionRow, LeaseRow, QueueRow, Record, WorkerRow};
+use super::rows::{self, Change, EndedRow, ExecutionRow, LeaseRow, Marks, QueueRow, Record, WorkerRow};
 use super::storage;
 use super::tables::{self, Table, Tables};
 
@@ -26,7 +26,7 @@ const SCAN_ROWS_MAX: usize = 20_000;
 
 #[derive(Debug)]
 pub struct Reader {
-    disk: Arc<Disk>,
+    pub(super) disk: Arc<Disk>,
 }
 
 impl Reader {
@@ -39,11 +39,11 @@ impl Reader {
         &self.disk
     }
 
-    fn txn(&self) -> Result<RoTxn<'_, heed::WithoutTls>> {
+    pub(super) fn txn(&self) -> Result<RoTxn<'_, heed::WithoutTls>> {
         self.disk.env.read_txn().map_err(storage)
     }
 
-    fn name(&self, queue: u32) -> Result<QueueRef> {
+    pub(super) fn name(&self, queue: u32) -> Result<QueueRef> {
         let names = self.disk.names.read().expect("nobody panics while naming a queue");
         names.get(queue as usize).cloned().ok_or_else(|| Error::Damaged(format!("there is no queue number {queue}")))
     }
@@ -69,22 +69,29 @@ impl Reader {
         let txn = self.txn()?;
         let tables = &self.disk.tables;
         // Every table here is in the order of ids, so each can lead the way.
-        let (lead, is_records) = match query.filter.statuses[..] {
-            [Status::Running] => (tables.leases, false),
-            [Status::Failed] => (tables.dead, false),
-            _ => (tables.records, true),
+        let (lead, is_records) = match (query.filter.workflow, &query.filter.statuses[..]) {
+            (Some(_), _) => (tables.members, false),
+            (None, [Status::Running]) => (tables.leases, false),
+            (None, [Status::Failed]) => (tables.dead, false),
+            (None, _) => (tables.records, true),
+        };
+        let key = |id: JobId| match query.filter.workflow {
+            Some(workflow) => tables::member(&query.tenant, workflow, id),
+            None => id.as_bytes().to_vec(),
         };
         let below = query.below.unwrap_or(JobId::MAX);
-        let end = if query.below.is_some() { Bound::Excluded(&below.as_bytes()[..]) } else { Bound::Unbounded };
+        let (first, end) = (key(JobId::MIN), key(below));
+        let end = if query.below.is_some() { Bound::Excluded(&end[..]) } else { Bound::Included(&end[..]) };
         let mut page = Page::default();
         let mut last = below;
-        for (looked_at, row) in lead.rev_range(&txn, &(Bound::Unbounded, end)).map_err(storage)?.enumerate() {
+        let range = (Bound::Included(&first[..]), end);
+        for (looked_at, row) in lead.rev_range(&txn, &range).map_err(storage)?.enumerate() {
             if page.jobs.len() == query.limit || looked_at == SCAN_ROWS_MAX {
                 page.next = Some(last);
                 break;
             }
             let (key, bytes) = row.map_err(storage)?;
-            let id = tables::read_id(key);
+            let id = tables::read_id(&key[key.len() - 16..]);
             last = id;
             let bytes = if is_records { bytes } else { record_bytes(&txn, tables.records, id)? };
             if let Some(view) = self.matching(&txn, id, bytes, &query)? {
@@ -247,7 +254,8 @@ impl Reader {
     fn claimed(&self, txn: &RoTxn<'_>, id: JobId, lease: LeaseRow) -> Result<Claimed> {
         let tables = &self.disk.tables;
         let record: Record<'_> = rows::decode("records", record_bytes(txn, tables.records, id)?)?;
-        let change = if lease.slip.changed { change_of(txn, tables, id)? } else { None }.unwrap_or_default();
+        let change =
+            if lease.slip.marks.has(Marks::CHANGED) { change_of(txn, tables, id)? } else { None }.unwrap_or_default();
         let queue = self.name(record.queue)?;
         Ok(Claimed {
             job: record.job(id, &queue)?,
@@ -259,9 +267,14 @@ impl Reader {
     }
 }
 
-/// The record of a job that must be there, for the writer.
+/// The record of a job that must be there.
+pub fn record<'t>(txn: &'t RoTxn<'_>, tables: &Tables, id: JobId) -> Result<Record<'t>> {
+    rows::decode("records", record_bytes(txn, tables.records, id)?)
+}
+
+/// A job that must be there and the number of its queue, for the writer.
 pub fn job(batch: &Batch<'_>, id: JobId) -> Result<(Job, u32)> {
-    let record: Record<'_> = rows::decode("records", record_bytes(&batch.txn, batch.tables.records, id)?)?;
+    let record = record(&batch.txn, batch.tables, id)?;
     let queue = record.queue;
     Ok((record.job(id, &batch.mirror.queues[queue as usize].name)?, queue))
 }
@@ -278,7 +291,7 @@ pub fn standing(txn: &RoTxn<'_>, tables: &Tables, id: JobId) -> Result<Option<St
     standing_of(txn, tables, id, &record).map(Some)
 }
 
-fn standing_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId, record: &Record<'_>) -> Result<Standing> {
+pub fn standing_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId, record: &Record<'_>) -> Result<Standing> {
     let change = change_of(txn, tables, id)?;
     if let Some(bytes) = tables.leases.get(txn, id.as_bytes()).map_err(storage)? {
         let lease: LeaseRow = rows::decode("leases", bytes)?;
@@ -291,6 +304,9 @@ fn standing_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId, record: &Record<'_>)
     let change = change.unwrap_or_else(|| Change { ready_ms: record.run_at().as_millis(), ..Change::default() });
     if let Some(state) = change.paused {
         return Ok(pending(change, state.into(), true));
+    }
+    if record.may_block() && tables.blocked.get(txn, id.as_bytes()).map_err(storage)?.is_some() {
+        return Ok(pending(change, State::Blocked, false));
     }
     let ready_at = change.ready_at();
     let key = tables::ready(record.queue, lane(record.priority(), ready_at, record.deadline()), ready_at, id);

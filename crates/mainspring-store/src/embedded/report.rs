@@ -5,7 +5,7 @@ use mainspring_core::store::{Hold, Report, ReportKind, Result};
 use mainspring_core::time::Time;
 
 use super::batch::Batch;
-use super::rows::{self, Change};
+use super::rows::{self, Change, Marks};
 use super::storage;
 
 pub fn report(batch: &mut Batch<'_>, now: Time, reports: Vec<Report>) -> Result<Vec<Hold>> {
@@ -45,10 +45,11 @@ fn report_one(batch: &mut Batch<'_>, now: Time, report: Report) -> Result<Hold> 
 
 fn mark_changed(batch: &mut Batch<'_>, id: JobId) -> Result<()> {
     let lease = batch.mirror.leases.get_mut(&id).expect("the lease was just found");
-    if !std::mem::replace(&mut lease.slip.changed, true) {
-        write_lease(batch, id)?;
+    if lease.slip.marks.has(Marks::CHANGED) {
+        return Ok(());
     }
-    Ok(())
+    lease.slip.marks = lease.slip.marks.and(Marks::CHANGED);
+    write_lease(batch, id)
 }
 
 /// Writes a lease that was changed in the mirror.

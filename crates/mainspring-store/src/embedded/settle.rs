@@ -10,9 +10,11 @@ use mainspring_core::verdict::Verdict;
 use super::batch::Batch;
 use super::history;
 use super::read;
-use super::rows::{self, Change, EndedRow, ExecutionRow, LeaseRow, Slip};
+use super::release;
+use super::rows::{self, Change, EndedRow, ExecutionRow, LeaseRow, Marks, Slip};
 use super::storage;
 use super::tables;
+use super::workflow;
 
 pub fn settle(batch: &mut Batch<'_>, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
     settlements.into_iter().map(|settlement| settle_one(batch, now, settlement)).collect()
@@ -30,17 +32,17 @@ fn settle_one(batch: &mut Batch<'_>, now: Time, settlement: Settlement) -> Resul
 pub fn apply(batch: &mut Batch<'_>, now: Time, id: JobId, verdict: Verdict) -> Result<Settled> {
     let lease = batch.mirror.let_go(id).expect("the caller found the lease");
     batch.delete(batch.tables.leases, id.as_bytes())?;
-    let queue = batch.mirror.queue(lease.slip.queue);
-    queue.counts.running -= 1;
-    let queue = queue.name.clone();
+    batch.leave(lease.slip.who(id), State::Running, false)?;
+    let queue = batch.mirror.queues[lease.slip.queue as usize].name.clone();
 
     let (state, ready_at) = verdict.destination(now, Time::from_millis(lease.ready_ms));
-    if state.is_final() {
-        end_attempt(batch, now, id, lease, verdict, state)?;
+    let awaited = if state.is_final() {
+        end_attempt(batch, now, id, lease, verdict, state)?
     } else {
         try_again(batch, now, id, lease, verdict, state, ready_at)?;
-    }
-    Ok(Settled::Applied { state, ready_at, queue })
+        false
+    };
+    Ok(Settled::Applied { state, ready_at, queue, awaited })
 }
 
 fn end_attempt(
@@ -50,8 +52,9 @@ fn end_attempt(
     lease: LeaseRow,
     verdict: Verdict,
     state: State,
-) -> Result<()> {
-    let change = change_of(batch, id, lease.slip.changed)?.unwrap_or_default();
+) -> Result<bool> {
+    let changed = lease.slip.marks.has(Marks::CHANGED);
+    let change = change_of(batch, id, changed)?.unwrap_or_default();
     let execution = execution(&lease, now, &verdict);
     let tally = verdict.count(lease.slip.tally.into());
     let (result, reason, error) = match verdict {
@@ -71,24 +74,29 @@ fn end_attempt(
         last_error: error.map(Into::into).or(change.last_error),
         checkpoint: if state == State::Dead { change.checkpoint } else { None },
         execution: Some(execution),
-        tried_before: lease.slip.changed,
+        marks: lease.slip.marks,
     };
-    if lease.slip.changed {
+    if changed {
         batch.delete(batch.tables.changes, id.as_bytes())?;
     }
     end(batch, id, row)
 }
 
-/// Files a job under the final state its row says, and counts it there.
-pub fn end(batch: &mut Batch<'_>, id: JobId, row: EndedRow) -> Result<()> {
+/// Files a job under the final state its row says, and counts it there. Whether others wait for it: they are written
+/// down for [`release`].
+pub fn end(batch: &mut Batch<'_>, id: JobId, row: EndedRow) -> Result<bool> {
     let state = State::from(row.state);
-    *batch.mirror.queue(row.queue).counts.of(state, false) += 1;
+    batch.enter(row.who(id), state, false)?;
     if state == State::Dead {
         let order = tables::timed(Time::from_millis(row.ended_ms), id);
         batch.put(batch.tables.dead_order, &order, &())?;
-        return batch.put(batch.tables.dead, id.as_bytes(), &row);
+        batch.put(batch.tables.dead, id.as_bytes(), &row)?;
+    } else {
+        history::push(batch, id, &row)?;
     }
-    history::push(batch, id, &row)
+    let awaited = release::announce(batch, id, state)?;
+    let was_last = row.marks.has(Marks::MEMBER) && workflow::ended(batch, id)?;
+    Ok(awaited || was_last)
 }
 
 fn try_again(
@@ -100,7 +108,7 @@ fn try_again(
     state: State,
     ready_at: Time,
 ) -> Result<()> {
-    let before = change_of(batch, id, lease.slip.changed)?.unwrap_or_default();
+    let before = change_of(batch, id, lease.slip.marks.has(Marks::CHANGED))?.unwrap_or_default();
     let row = execution(&lease, now, &verdict);
     batch.put(batch.tables.executions, &tables::execution(id, row.fence), &row)?;
     let tally = verdict.count(lease.slip.tally.into());

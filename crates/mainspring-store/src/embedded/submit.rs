@@ -1,4 +1,5 @@
-//! Takes jobs in. Never hands any out.
+//! Takes jobs in: one, or the jobs of a workflow together. First all of them are weighed, which writes nothing; then they
+//! are written. Never hands any out.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +11,34 @@ use mainspring_core::time::Time;
 use super::batch::Batch;
 use super::cascade;
 use super::read;
+use super::release;
 use super::rows::{self, KeyRow, Record, Slip};
 use super::storage;
 use super::tables;
+use super::weigh::{self, Ahead, Intake, Weighed};
+use super::workflow;
 
 /// The inner result is the caller's mistake: it is found before anything is written, so the batch goes on.
 pub fn submit(batch: &mut Batch<'_>, now: Time, jobs: Vec<Job>) -> Result<Result<Vec<Submitted>>> {
+    if let Err(refused) = has_room_for(batch, &jobs) {
+        return Ok(Err(refused));
+    }
+    cascade::begin(batch, now);
+    let mut answers = Vec::with_capacity(jobs.len());
+    for together in jobs.chunk_by(are_together) {
+        match together {
+            [alone] => answers.push(submit_one(batch, now, alone)?),
+            _ => answers.extend(submit_together(batch, now, together)?),
+        }
+    }
+    Ok(Ok(answers))
+}
+
+/// Whether the queues of these jobs that are new would fit.
+pub fn has_room_for<'j>(batch: &Batch<'_>, jobs: impl IntoIterator<Item = &'j Job>) -> Result<()> {
     let mut unknown = BTreeSet::new();
     let mut before: Option<&Job> = None;
-    for job in &jobs {
+    for job in jobs {
         // A batch mostly goes to one queue.
         if before.is_none_or(|before| before.queue != job.queue || before.tenant != job.tenant) {
             let queue = job.queue_ref();
@@ -28,33 +48,64 @@ pub fn submit(batch: &mut Batch<'_>, now: Time, jobs: Vec<Job>) -> Result<Result
         }
         before = Some(job);
     }
-    if let Err(refused) = batch.mirror.has_room_for(&unknown) {
-        return Ok(Err(refused));
+    batch.mirror.has_room_for(&unknown)
+}
+
+/// Whether two neighbours of a batch are jobs of one workflow.
+fn are_together(one: &Job, next: &Job) -> bool {
+    match (&one.workflow, &next.workflow) {
+        (Some(this), Some(that)) => this.workflow == that.workflow && one.tenant == next.tenant,
+        _ => false,
     }
-    cascade::begin(batch, now);
-    jobs.iter().map(|job| submit_one(batch, now, job)).collect::<Result<_>>().map(Ok)
 }
 
 fn submit_one(batch: &mut Batch<'_>, now: Time, job: &Job) -> Result<Submitted> {
-    let is_new = batch.mirror.last_record.is_none_or(|last| last < job.id);
-    if !is_new && let Some(known) = read::standing(&batch.txn, batch.tables, job.id)? {
-        return Ok(Submitted::Accepted { state: known.state, ready_at: known.ready_at });
+    match weigh::weigh(batch, now, job, &Ahead::default())? {
+        Weighed::Known(answer) | Weighed::Refused(answer) => Ok(answer),
+        Weighed::New(intake) => take_in(batch, now, job, &intake),
     }
-    if let Some(asked) = &job.idempotency
-        && let Some(answer) = seen_before(batch, now, job, asked)?
-    {
-        return Ok(answer);
-    }
-    let queue = batch.mirror.number(&job.queue_ref());
-    let known = &batch.mirror.queues[queue as usize];
-    if let Some(max_depth) = known.max_depth
-        && known.counts.depth() >= max_depth
-    {
-        return Ok(Submitted::QueueFull { max_depth });
-    }
+}
 
+/// The jobs of one workflow: all of them, or none. Of a workflow that is here already, a job that is gone is answered as
+/// the first one is.
+fn submit_together(batch: &mut Batch<'_>, now: Time, jobs: &[Job]) -> Result<Vec<Submitted>> {
+    if let Some(first) = known(batch, &jobs[0])? {
+        return jobs.iter().map(|job| Ok(known(batch, job)?.unwrap_or_else(|| first.clone()))).collect();
+    }
+    let mut ahead = Ahead::default();
+    let mut weighed = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        match weigh::weigh(batch, now, job, &ahead)? {
+            Weighed::Refused(refusal) => return Ok(vec![refusal; jobs.len()]),
+            Weighed::Known(answer) => weighed.push(Err(answer)),
+            Weighed::New(intake) => {
+                ahead.add(job, &intake);
+                weighed.push(Ok(intake));
+            }
+        }
+    }
+    let answer = |(job, weighed): (&Job, _)| match weighed {
+        Ok(intake) => take_in(batch, now, job, &intake),
+        Err(answer) => Ok(answer),
+    };
+    jobs.iter().zip(weighed).map(answer).collect()
+}
+
+/// The answer to a job whose id was seen before.
+pub fn known(batch: &Batch<'_>, job: &Job) -> Result<Option<Submitted>> {
+    // Ids mostly rise: one above all others needs no look-up.
+    if batch.mirror.last_record.is_none_or(|last| last < job.id) {
+        return Ok(None);
+    }
+    let known = read::standing(&batch.txn, batch.tables, job.id)?;
+    Ok(known.map(|known| Submitted::Accepted { state: known.state, ready_at: known.ready_at }))
+}
+
+/// Writes a job that was weighed and found new.
+pub fn take_in(batch: &mut Batch<'_>, now: Time, job: &Job, intake: &Intake) -> Result<Submitted> {
+    let queue = intake.queue.unwrap_or_else(|| batch.mirror.number(&job.queue_ref()));
     let record = Record::of(job, queue);
-    if is_new {
+    if batch.mirror.last_record.is_none_or(|last| last < job.id) {
         batch.append(batch.tables.records, job.id.as_bytes(), &record)?;
         batch.mirror.last_record = Some(job.id);
     } else {
@@ -64,28 +115,20 @@ fn submit_one(batch: &mut Batch<'_>, now: Time, job: &Job) -> Result<Submitted> 
         remember_key(batch, job, asked)?;
     }
     batch.put_expiry(job, Tally::default())?;
-    let state = if job.run_at <= now { State::Ready } else { State::Waiting };
+    workflow::join(batch, now, job)?;
     let slip = Slip::of(job, queue, job.run_at, Tally::default(), false);
-    batch.place(job.id, state, job.run_at, &slip)?;
+    let state = intake.state;
+    if state == State::Blocked {
+        release::block(batch, job, &intake.open)?;
+        batch.enter(slip.who(job.id), state, false)?;
+    } else {
+        batch.place(job.id, state, job.run_at, &slip)?;
+    }
     Ok(Submitted::Accepted { state, ready_at: job.run_at })
 }
 
-fn seen_before(batch: &Batch<'_>, now: Time, job: &Job, asked: &Idempotency) -> Result<Option<Submitted>> {
-    let key = key_of(job, asked);
-    let Some(bytes) = batch.tables.keys.get(&batch.txn, &key).map_err(storage)? else { return Ok(None) };
-    let row: KeyRow = rows::decode("keys", bytes)?;
-    let id = tables::read_id(&row.id);
-    Ok(if row.until_ms <= now.as_millis() {
-        None
-    } else if row.fingerprint == asked.fingerprint {
-        Some(Submitted::Duplicate { id })
-    } else {
-        Some(Submitted::Mismatch { id })
-    })
-}
-
 fn remember_key(batch: &mut Batch<'_>, job: &Job, asked: &Idempotency) -> Result<()> {
-    let key = key_of(job, asked);
+    let key = tables::idempotency(&job.tenant, &asked.key);
     if let Some(bytes) = batch.tables.keys.get(&batch.txn, &key).map_err(storage)? {
         let expired: KeyRow = rows::decode("keys", bytes)?;
         let order = expiry_key(Time::from_millis(expired.until_ms), &key);
@@ -94,11 +137,6 @@ fn remember_key(batch: &mut Batch<'_>, job: &Job, asked: &Idempotency) -> Result
     let row = KeyRow { id: *job.id.as_bytes(), fingerprint: asked.fingerprint, until_ms: asked.until.as_millis() };
     batch.put(batch.tables.key_expiry, &expiry_key(asked.until, &key), &())?;
     batch.put(batch.tables.keys, &key, &row)
-}
-
-/// Tenant names hold no zero byte, so it ends them.
-fn key_of(job: &Job, asked: &Idempotency) -> Vec<u8> {
-    [job.tenant.as_str().as_bytes(), b"\0", asked.key.as_str().as_bytes()].concat()
 }
 
 fn expiry_key(until: Time, key: &[u8]) -> Vec<u8> {

@@ -16,12 +16,26 @@
 //! | executions | id, fence | [`super::rows::ExecutionRow`] | attempts that were not the last |
 //! | expiry | expires_at, id | | jobs that are cancelled if they do not start in time |
 //! | keys, key_expiry | tenant, key / until, tenant, key | [`super::rows::KeyRow`] | idempotency keys |
+//! | blocked | id | [`super::rows::BlockedRow`] | Blocked |
+//! | children | parent, child | [`super::rows::EdgeRow`] | open edges: the child is Blocked |
+//! | releases | parent | state | parents that ended while others waited: see [`super::release`] |
+//! | workflows | tenant, workflow | [`super::rows::WorkflowRow`] | where the steps of a workflow are |
+//! | members | tenant, workflow, id | | the jobs of a workflow |
+//! | callbacks | tenant, workflow | id | callbacks that are Blocked though every step has ended |
+//! | schedules | tenant, name | [`super::rows::ScheduleRow`] | what a person said, written when it is said |
+//! | standings | tenant, name | [`super::rows::StandingRow`] | what has happened since, written at each turn |
+//! | wakes | wake_at, tenant, name | | when a schedule wants to be turned |
+//! | ledger | tenant, name, occurrence, version, index | [`super::rows::LedgerEntry`] | what became of occurrences |
+//! | ledger_order | at, version, index | key in `ledger` | the same in the order of retention |
 //! | queues, workers, meta | | | settings and counters, registrations, fences and horizons |
 
 use heed::types::Bytes;
 use heed::{Database, Env, RoTxn, RwTxn, WithoutTls};
-use mainspring_core::id::JobId;
+use mainspring_core::id::{JobId, WorkflowId};
+use mainspring_core::name::{IdempotencyKey, TenantName};
 use mainspring_core::rank::Priority;
+use mainspring_core::schedule::ScheduleRef;
+use mainspring_core::store::LedgerPlace;
 use mainspring_core::time::Time;
 
 pub type Table = Database<Bytes, Bytes>;
@@ -43,13 +57,24 @@ pub struct Tables {
     pub expiry: Table,
     pub keys: Table,
     pub key_expiry: Table,
+    pub blocked: Table,
+    pub children: Table,
+    pub releases: Table,
+    pub workflows: Table,
+    pub members: Table,
+    pub callbacks: Table,
+    pub schedules: Table,
+    pub standings: Table,
+    pub wakes: Table,
+    pub ledger: Table,
+    pub ledger_order: Table,
     pub queues: Table,
     pub workers: Table,
     pub meta: Table,
 }
 
 impl Tables {
-    pub const COUNT: u32 = 18;
+    pub const COUNT: u32 = 29;
 
     pub fn open(env: &Env<WithoutTls>, txn: &mut RwTxn<'_>) -> heed::Result<Tables> {
         let mut table = |name| env.create_database(txn, Some(name));
@@ -69,6 +94,17 @@ impl Tables {
             expiry: table("expiry")?,
             keys: table("keys")?,
             key_expiry: table("key_expiry")?,
+            blocked: table("blocked")?,
+            children: table("children")?,
+            releases: table("releases")?,
+            workflows: table("workflows")?,
+            members: table("members")?,
+            callbacks: table("callbacks")?,
+            schedules: table("schedules")?,
+            standings: table("standings")?,
+            wakes: table("wakes")?,
+            ledger: table("ledger")?,
+            ledger_order: table("ledger_order")?,
             queues: table("queues")?,
             workers: table("workers")?,
             meta: table("meta")?,
@@ -93,6 +129,17 @@ impl Tables {
             self.expiry,
             self.keys,
             self.key_expiry,
+            self.blocked,
+            self.children,
+            self.releases,
+            self.workflows,
+            self.members,
+            self.callbacks,
+            self.schedules,
+            self.standings,
+            self.wakes,
+            self.ledger,
+            self.ledger_order,
             self.queues,
             self.workers,
             self.meta,
@@ -158,6 +205,86 @@ pub fn execution(id: JobId, fence: u64) -> [u8; 24] {
     let mut key = [0; 24];
     key[..16].copy_from_slice(id.as_bytes());
     key[16..].copy_from_slice(&fence.to_be_bytes());
+    key
+}
+
+/// (parent, child): `children`.
+pub fn edge(parent: JobId, child: JobId) -> [u8; 32] {
+    let mut key = [0; 32];
+    key[..16].copy_from_slice(parent.as_bytes());
+    key[16..].copy_from_slice(child.as_bytes());
+    key
+}
+
+pub fn read_edge(key: &[u8]) -> (JobId, JobId) {
+    (read_id(&key[..16]), read_id(&key[16..]))
+}
+
+/// (tenant, workflow): `workflows`, `callbacks`. Names hold no zero byte, so it ends them.
+pub fn workflow(tenant: &TenantName, id: WorkflowId) -> Vec<u8> {
+    [tenant.as_str().as_bytes(), b"\0", id.0.as_bytes()].concat()
+}
+
+/// (tenant, key): `keys`.
+pub fn idempotency(tenant: &TenantName, key: &IdempotencyKey) -> Vec<u8> {
+    [tenant.as_str().as_bytes(), b"\0", key.as_str().as_bytes()].concat()
+}
+
+/// (tenant, workflow, id): `members`.
+pub fn member(tenant: &TenantName, workflow_id: WorkflowId, id: JobId) -> Vec<u8> {
+    [&workflow(tenant, workflow_id)[..], id.as_bytes()].concat()
+}
+
+/// (tenant, name): `schedules`, `standings`.
+pub fn schedule(schedule: &ScheduleRef) -> Vec<u8> {
+    [schedule.tenant.as_str().as_bytes(), b"\0", schedule.name.as_str().as_bytes()].concat()
+}
+
+/// From the first key of a tenant's schedules to the first one after them.
+pub fn schedules_of(tenant: &TenantName) -> (Vec<u8>, Vec<u8>) {
+    ([tenant.as_str().as_bytes(), b"\0"].concat(), [tenant.as_str().as_bytes(), b"\x01"].concat())
+}
+
+/// (wake_at, tenant, name): `wakes`.
+pub fn wake(at: Time, schedule: &[u8]) -> Vec<u8> {
+    [&instant(at)[..], schedule].concat()
+}
+
+/// (tenant, name, occurrence, version, index): `ledger`.
+pub fn ledger(schedule_ref: &ScheduleRef, place: LedgerPlace) -> Vec<u8> {
+    let LedgerPlace { occurrence, version, index } = place;
+    let place = [&instant(occurrence)[..], &version.to_be_bytes(), &index.to_be_bytes()].concat();
+    [&schedule(schedule_ref)[..], b"\0", &place].concat()
+}
+
+/// From the first key of a schedule's ledger to the first one after it.
+pub fn ledger_of(schedule_ref: &ScheduleRef) -> (Vec<u8>, Vec<u8>) {
+    let key = schedule(schedule_ref);
+    ([&key[..], b"\0"].concat(), [&key[..], b"\x01"].concat())
+}
+
+pub fn read_ledger(key: &[u8]) -> LedgerPlace {
+    let place = &key[key.len() - 18..];
+    LedgerPlace {
+        occurrence: read_instant(&place[..6]),
+        version: u64::from_be_bytes(fixed(&place[6..14])),
+        index: u32::from_be_bytes(fixed(&place[14..])),
+    }
+}
+
+/// (at, version, index): `ledger_order`. No two turns have one version.
+pub fn ledger_order(at: Time, place: LedgerPlace) -> [u8; 18] {
+    let mut key = [0; 18];
+    key[..6].copy_from_slice(&instant(at));
+    key[6..14].copy_from_slice(&place.version.to_be_bytes());
+    key[14..].copy_from_slice(&place.index.to_be_bytes());
+    key
+}
+
+/// The first key that begins with an instant after this one.
+pub fn after(at: Time) -> [u8; 7] {
+    let mut key = [0xff; 7];
+    key[..6].copy_from_slice(&instant(at));
     key
 }
 

@@ -1,16 +1,59 @@
 //! Turns the words of a script into what a store is asked. Draws nothing and keeps nothing.
 
-use mainspring_core::job::{Failure, Idempotency, Job, Json, Keys, Progress};
+use std::time::Duration;
+
+use mainspring_core::id::JobId;
+use mainspring_core::job::{Dependency, Failure, Idempotency, Job, Json, Keys, Membership, Origin, Progress, Role};
+use mainspring_core::name::StepName;
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
+use mainspring_core::schedule::{
+    Catchup, LedgerRow, Overlap, Reason, Schedule, ScheduleRef, Spec, Standing, Template, What, When,
+};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{Cause, Verdict};
 
+use super::past::Past;
 use super::script::*;
 use super::words::*;
 
-pub fn job(new: &NewJob, now: Time) -> Job {
+/// The jobs of one submit.
+pub fn jobs(lots: &[Lot], now: Time, past: &Past) -> Vec<Job> {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut workflows = past.workflows.len();
+    for lot in lots {
+        match lot {
+            Lot::Job(new) => jobs.push(job(new, &jobs, now, past)),
+            Lot::Again(which) => jobs.extend(which.recent(past).into_iter().flat_map(|(_, jobs)| jobs.clone())),
+            Lot::Workflow { steps, callback } => {
+                let workflow = F::nth(workflows);
+                workflows += 1;
+                let members = steps.iter().map(|step| (step, Role::Step));
+                for (new, role) in members.chain(callback.iter().map(|callback| (callback, Role::Callback))) {
+                    let new = NewJob { tenant: steps[0].tenant, ..new.clone() };
+                    let step = StepName::parse(&format!("{:?}", new.id)).expect("a letter and a number is a name");
+                    let workflow = Some(Box::new(Membership { workflow, step, role }));
+                    jobs.push(Job { workflow, ..job(&new, &jobs, now, past) });
+                }
+            }
+        }
+    }
+    jobs
+}
+
+/// A job behind those that come before it in the same call.
+fn job(new: &NewJob, before: &[Job], now: Time, past: &Past) -> Job {
+    let mut depends_on: Vec<Dependency> = Vec::new();
+    for &(parent, on_failure) in &new.after {
+        let parent = match parent {
+            Parent::Who(who) => Some(who.id(past)),
+            Parent::Beside(back) => before.iter().rev().nth(back).map(|job| job.id),
+        };
+        let is_new = |parent: &JobId| depends_on.iter().all(|dependency| dependency.parent != *parent);
+        let parent = parent.filter(is_new);
+        depends_on.extend(parent.map(|parent| Dependency { parent, on_failure }));
+    }
     Job {
         id: new.id.id(),
         tenant: new.tenant.name(),
@@ -32,7 +75,7 @@ pub fn job(new: &NewJob, now: Time) -> Job {
             fingerprint: [said.words; 16],
             until: said.keep.from(now),
         }),
-        depends_on: vec![],
+        depends_on,
         workflow: None,
         origin: None,
         keys: Keys::default(),
@@ -118,6 +161,68 @@ pub fn command(wish: &Wish, now: Time, past: &Past) -> Command {
         Wish::SetMaxDepth(tenant, name, max) => queue(tenant, name, QueueCommand::SetMaxDepth(max)),
         Wish::Order(worker, order) => Command::Worker { id: worker.id(), order },
     }
+}
+
+pub fn turn(new: &NewTurn, now: Time, past: &Past) -> Turn {
+    let schedule = new.schedule.of(new.tenant);
+    let version = past.versions.get(&schedule).copied();
+    let expect = match new.expect {
+        Expect::Right => version,
+        Expect::Missing => None,
+        Expect::Never(number) => Some(number),
+    };
+    let standing = |runs: u8, wake: Option<Span>| Standing {
+        revision: 1,
+        created_at: now,
+        updated_at: now,
+        pause: None,
+        last: now,
+        next: None,
+        wake_at: wake.map(|span| span.from(now)),
+        runs: u64::from(runs),
+        last_job: None,
+        last_fired: None,
+    };
+    let to = match new.to {
+        Becoming::Put { runs, wake } => {
+            To::Put { schedule: Box::new(rule(&schedule, runs)), standing: standing(runs, wake) }
+        }
+        Becoming::Move { runs, wake } => To::Move(standing(runs, wake)),
+        Becoming::Gone => To::Gone,
+    };
+    let mut jobs = Vec::new();
+    for made in &new.jobs {
+        let made = NewJob { tenant: new.tenant, ..made.clone() };
+        let origin = Origin { schedule: new.schedule.name(), occurrence: now };
+        jobs.push(Job { origin: Some(Box::new(origin)), ..job(&made, &jobs, now, past) });
+    }
+    Turn { schedule, expect, to, jobs, rows: new.rows.iter().map(|new| row(new, now)).collect() }
+}
+
+fn rule(schedule: &ScheduleRef, runs: u8) -> Schedule {
+    let ScheduleRef { tenant, name } = schedule.clone();
+    Schedule {
+        tenant,
+        name,
+        when: When::new(vec![Spec::Every { every: Duration::from_secs(1), anchor: None }]),
+        job: Template::new(K(0).kind()),
+        catchup: Catchup::default(),
+        overlap: Overlap::default(),
+        jitter: Duration::ZERO,
+        max_runs: Some(u64::from(runs)),
+        pause_on_failure: false,
+        note: None,
+    }
+}
+
+fn row(new: &NewRow, now: Time) -> LedgerRow {
+    let job = J(new.fate).id();
+    let what = match new.fate {
+        0 => What::Missed,
+        1 => What::Skipped(Reason::Paused),
+        fate => What::Fired { job, late_ms: u64::from(fate) },
+    };
+    LedgerRow { count: u64::from(new.fate), ..LedgerRow::one(new.occurrence.from(now), new.at.from(now), what) }
 }
 
 fn priority(points: i64) -> Priority {

@@ -1,5 +1,6 @@
 //! Draws scripts. Small alphabets, so that calls meet: few jobs, queues, workers and instants.
 
+use mainspring_core::job::OnFailure;
 use mainspring_core::lifecycle::Status;
 use mainspring_core::store::Order;
 use proptest::collection::vec;
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 use super::script::*;
 use super::words::*;
 
-const PART_CALLS_MAX: usize = 24;
+const PART_CALLS_MAX: usize = 28;
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -25,7 +26,7 @@ pub fn scripts() -> impl Strategy<Value = Script> {
 
 /// A worker and some jobs. Without them, half of all scripts would never claim anything.
 fn beginning() -> impl Strategy<Value = Vec<Call>> {
-    vec(new_job(), 2..5).prop_map(|jobs| {
+    vec(lot(), 2..5).prop_map(|jobs| {
         let what = Beating::Register { name: 0, lease: Span(HOUR) };
         vec![Call::Heartbeat(vec![Said { worker: W(0), tenant: T(0), what }]), Call::Submit(jobs)]
     })
@@ -35,51 +36,107 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
         14 => clock().prop_map(Call::Clock),
         2 => Just(Call::Reopen),
-        16 => vec(new_job(), 1..4).prop_map(Call::Submit),
-        8 => promote(),
+        18 => vec(lot(), 1..4).prop_map(Call::Submit),
+        12 => promote(),
         16 => vec(ask(), 1..3).prop_map(Call::Claim),
-        10 => vec(said(), 1..3).prop_map(Call::Heartbeat),
+        11 => vec(said(), 1..3).prop_map(Call::Heartbeat),
         5 => vec((which(), words()), 1..3).prop_map(Call::Report),
         14 => vec((which(), end()), 1..4).prop_map(Call::Settle),
-        10 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()))
+        12 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()))
             .prop_map(|(limit, hold, spare_silent)| Call::Reclaim { limit, hold, spare_silent }),
         14 => vec(wish(), 1..4).prop_map(Call::Command),
-        2 => (offset(), offset(), limit()).prop_map(|(ended, dead, limit)| Call::Prune { ended, dead, limit }),
-        10 => look(),
+        8 => vec(new_turn(), 1..3).prop_map(Call::Turn),
+        2 => (offset(), offset(), offset(), limit())
+            .prop_map(|(ended, dead, ledger, limit)| Call::Prune { ended, dead, ledger, limit }),
+        14 => look(),
     ]
 }
 
 fn look() -> impl Strategy<Value = Call> {
     prop_oneof![
-        (tenant(), vec(who(), 1..4)).prop_map(|(tenant, jobs)| Call::Get(tenant, jobs)),
-        find(),
-        (tenant(), who()).prop_map(|(tenant, job)| Call::Executions(tenant, job)),
-        (tenant(), who(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
-        of(tenant()).prop_map(Call::Queues),
-        Just(Call::Workers),
+        1 => (tenant(), vec(who(), 1..4)).prop_map(|(tenant, jobs)| Call::Get(tenant, jobs)),
+        1 => find(),
+        1 => (tenant(), who()).prop_map(|(tenant, job)| Call::Executions(tenant, job)),
+        1 => (tenant(), who(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
+        1 => of(tenant()).prop_map(Call::Queues),
+        1 => Just(Call::Workers),
+        1 => (tenant(), schedule()).prop_map(|(tenant, schedule)| Call::Schedule(tenant, schedule)),
+        1 => (tenant(), 1..3usize).prop_map(|(tenant, limit)| Call::Schedules { tenant, limit }),
+        1 => (tenant(), schedule(), 1..3usize).prop_map(|(tenant, schedule, limit)| Call::Ledger {
+            tenant,
+            schedule,
+            limit
+        }),
+        4 => (tenant(), workflow()).prop_map(|(tenant, workflow)| Call::Workflow(tenant, workflow)),
+        1 => agenda(),
     ]
 }
 
 fn find() -> impl Strategy<Value = Call> {
     let statuses = vec(prop::sample::select(Status::ALL.as_slice()), 0..3);
-    (tenant(), statuses, of(queue()), weighted(0.3, word()), weighted(0.3, word()), limit()).prop_map(
-        |(tenant, statuses, queue, kind, tag, limit)| Call::Find { tenant, statuses, queue, kind, tag, limit },
+    let words = (weighted(0.3, word()), weighted(0.3, word()));
+    let bonds = (weighted(0.2, schedule()), weighted(0.2, workflow()));
+    (tenant(), statuses, of(queue()), words, bonds, limit()).prop_map(
+        |(tenant, statuses, queue, (kind, tag), (schedule, workflow), limit)| Call::Find {
+            tenant,
+            statuses,
+            queue,
+            kind,
+            tag,
+            schedule,
+            workflow,
+            limit,
+        },
     )
+}
+
+fn agenda() -> impl Strategy<Value = Call> {
+    let step = prop::sample::select(vec![1, 2, SECOND, DAY]).prop_map(Span);
+    let jobs_max = prop_oneof![Just(100u64), 0..3u64];
+    (of(tenant()), offset(), offset(), step, jobs_max).prop_map(|(tenant, from, until, step, jobs_max)| Call::Agenda {
+        tenant,
+        from,
+        until,
+        step,
+        jobs_max,
+    })
 }
 
 fn promote() -> impl Strategy<Value = Call> {
     let segments = prop_oneof![4 => Just((true, true)), 1 => Just((true, false)), 1 => Just((false, true))];
-    (segments, limit(), span(), 0..4usize).prop_map(|((odd_segments, even_segments), limit, look_ahead, instants)| {
-        Call::Promote { odd_segments, even_segments, limit, look_ahead, look_ahead_limit: instants }
-    })
+    let ahead = (span(), 0..4usize);
+    let due_limit = prop_oneof![1 => Just(100usize), 2 => 0..3usize];
+    (segments, limit(), ahead, due_limit).prop_map(
+        |((odd_segments, even_segments), limit, (look_ahead, look_ahead_limit), due_limit)| Call::Promote {
+            odd_segments,
+            even_segments,
+            limit,
+            look_ahead,
+            look_ahead_limit,
+            due_limit,
+        },
+    )
+}
+
+fn lot() -> impl Strategy<Value = Lot> {
+    let workflow = (vec(new_job(), 1..4), of(new_job())).prop_map(|(steps, callback)| {
+        // A callback has no parents: it waits for the steps.
+        Lot::Workflow { steps, callback: callback.map(|callback| NewJob { after: Vec::new(), ..callback }) }
+    });
+    prop_oneof![12 => new_job().prop_map(Lot::Job), 3 => workflow, 1 => workflow_again()]
+}
+
+fn workflow_again() -> impl Strategy<Value = Lot> {
+    workflow().prop_map(Lot::Again)
 }
 
 fn new_job() -> impl Strategy<Value = NewJob> {
     let run = prop_oneof![5 => Just(Span(0)), 4 => offset()];
     let key = (0..2u8, 0..2u8, span()).prop_map(|(key, words, keep)| Key { key, words, keep });
     let when = (run, weighted(0.2, span()), weighted(0.15, offset()), weighted(0.4, span()));
-    ((job(), tenant(), queue(), word()), priority(), when, weighted(0.3, word()), weighted(0.3, key)).prop_map(
-        |((id, tenant, queue, kind), priority, (run, deadline, expires, timeout), tag, key)| NewJob {
+    let words = (weighted(0.3, word()), weighted(0.2, key));
+    ((job(), tenant(), queue(), word()), priority(), when, words, after()).prop_map(
+        |((id, tenant, queue, kind), priority, (run, deadline, expires, timeout), (tag, key), after)| NewJob {
             id,
             tenant,
             queue,
@@ -91,8 +148,37 @@ fn new_job() -> impl Strategy<Value = NewJob> {
             timeout,
             tag,
             key,
+            after,
         },
     )
+}
+
+/// Mostly one that is there: a job that names a parent at random would hardly ever be taken in.
+fn after() -> impl Strategy<Value = Vec<(Parent, OnFailure)>> {
+    let parent = prop_oneof![
+        10 => (0..2usize).prop_map(Parent::Beside),
+        8 => (0..4usize).prop_map(|back| Parent::Who(Who::Recent(back))),
+        1 => job().prop_map(|job| Parent::Who(Who::Any(job))),
+    ];
+    let on_failure = prop_oneof![4 => Just(OnFailure::Cancel), 1 => Just(OnFailure::Run), 1 => Just(OnFailure::Hold)];
+    prop_oneof![1 => Just(Vec::new()), 1 => vec((parent, on_failure), 1..3)]
+}
+
+fn new_turn() -> impl Strategy<Value = NewTurn> {
+    let expect = prop_oneof![
+        8 => Just(Expect::Right),
+        1 => Just(Expect::Missing),
+        1 => (0..6u64).prop_map(Expect::Never),
+    ];
+    let wake = || weighted(0.8, prop_oneof![1 => Just(Span(0)), 1 => offset()]);
+    let to = prop_oneof![
+        5 => (0..9u8, wake()).prop_map(|(runs, wake)| Becoming::Put { runs, wake }),
+        4 => (0..9u8, wake()).prop_map(|(runs, wake)| Becoming::Move { runs, wake }),
+        1 => Just(Becoming::Gone),
+    ];
+    let row = (offset(), offset(), 0..4u8).prop_map(|(occurrence, at, fate)| NewRow { occurrence, at, fate });
+    (tenant(), schedule(), expect, to, vec(new_job(), 0..3), vec(row, 0..3))
+        .prop_map(|(tenant, schedule, expect, to, jobs, rows)| NewTurn { tenant, schedule, expect, to, jobs, rows })
 }
 
 fn ask() -> impl Strategy<Value = Ask> {
@@ -174,6 +260,14 @@ fn job() -> impl Strategy<Value = J> {
 
 fn tenant() -> impl Strategy<Value = T> {
     prop_oneof![19 => Just(T(0)), 1 => Just(T(1))]
+}
+
+fn schedule() -> impl Strategy<Value = S> {
+    prop_oneof![2 => Just(S(0)), 1 => Just(S(1)), 1 => Just(S(2))]
+}
+
+fn workflow() -> impl Strategy<Value = F> {
+    (0..2usize).prop_map(F)
 }
 
 fn queue() -> impl Strategy<Value = Q> {

@@ -1,11 +1,13 @@
 //! Stores that break one promise each, to show that lockstep can fail. For tests alone.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use mainspring_core::id::JobId;
-use mainspring_core::job::{Execution, Job, JobView};
+use mainspring_core::id::{JobId, WorkflowId};
+use mainspring_core::job::{Dependency, Execution, Job, JobView, OnFailure};
 use mainspring_core::name::TenantName;
+use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
@@ -33,6 +35,28 @@ pub enum Flaw {
     SparesNobody,
     /// Says that there is more to prune when there is not.
     NeverDone,
+    /// Waits for the first parent of a job only.
+    ForgetsParents,
+    /// Runs children whose parent failed and that should be cancelled.
+    IgnoresFailures,
+    /// Runs children that should be held.
+    RunsWhatIsHeld,
+    /// Lists cancelled children, last first.
+    CancelsBackwards,
+    /// Does not say that others wait for a job that ended.
+    ForgetsToSayAwaited,
+    /// Runs the callback of a workflow as soon as one of its steps has ended.
+    RunsCallbacksEarly,
+    /// Takes in each job of a workflow alone.
+    TearsWorkflowsApart,
+    /// Turns a schedule whatever version the caller shows.
+    IgnoresVersions,
+    /// Keeps the jobs that came before the one that was refused.
+    KeepsHalfATurn,
+    /// Loses the last row of a turn.
+    LosesLedgerRows,
+    /// Leaves out the schedule that is due first.
+    SkipsADueSchedule,
 }
 
 /// A memory store with a flaw.
@@ -40,6 +64,8 @@ pub enum Flaw {
 pub struct Flawed {
     store: Memory,
     flaw: Flaw,
+    /// What jobs said they wait for, where the flaw changes it: readers are shown what was said.
+    said: Mutex<BTreeMap<JobId, Vec<Dependency>>>,
 }
 
 /// Where a flawed store lives.
@@ -49,7 +75,7 @@ pub struct FlawedHome(pub Flaw);
 #[async_trait]
 impl Home for FlawedHome {
     async fn open(&mut self) -> Arc<dyn Store> {
-        Arc::new(Flawed { store: Memory::new(), flaw: self.0 })
+        Arc::new(Flawed { store: Memory::new(), flaw: self.0, said: Mutex::default() })
     }
 
     async fn reopen(&mut self, store: Arc<dyn Store>) -> Arc<dyn Store> {
@@ -60,6 +86,39 @@ impl Home for FlawedHome {
 impl Flawed {
     fn has(&self, flaw: Flaw) -> bool {
         self.flaw == flaw
+    }
+
+    /// Waits for something else than the job said.
+    fn bend(&self, job: &mut Job) {
+        let said = job.depends_on.clone();
+        let run = |dependency: &mut Dependency, instead_of| {
+            if dependency.on_failure == instead_of {
+                dependency.on_failure = OnFailure::Run;
+            }
+        };
+        match self.flaw {
+            Flaw::ForgetsParents => job.depends_on.truncate(1),
+            Flaw::IgnoresFailures => job.depends_on.iter_mut().for_each(|it| run(it, OnFailure::Cancel)),
+            Flaw::RunsWhatIsHeld => job.depends_on.iter_mut().for_each(|it| run(it, OnFailure::Hold)),
+            _ => return,
+        }
+        self.said.lock().expect("nobody panics with it").entry(job.id).or_insert(said);
+    }
+
+    fn mend(&self, job: &mut Job) {
+        if let Some(said) = self.said.lock().expect("nobody panics with it").get(&job.id) {
+            job.depends_on.clone_from(said);
+        }
+    }
+
+    async fn run_callback_of(&self, now: Time, step: JobId) -> Result<()> {
+        let Some(tenant) = self.owner(step).await else { return Ok(()) };
+        let view = self.store.get(&tenant, vec![step]).await?.remove(0);
+        let Some(place) = view.and_then(|view| view.job.workflow) else { return Ok(()) };
+        let workflow = self.store.workflow(&tenant, place.workflow).await?;
+        let Some(id) = workflow.and_then(|workflow| workflow.callback) else { return Ok(()) };
+        self.store.command(now, vec![Command::Job { tenant, id, what: JobCommand::RunNow }]).await?;
+        Ok(())
     }
 
     async fn owner(&self, id: JobId) -> Option<TenantName> {
@@ -76,26 +135,38 @@ impl Flawed {
 
 #[async_trait]
 impl Store for Flawed {
-    fn describe(&self) -> String {
-        format!("memory that {:?}", self.flaw)
-    }
-
     async fn submit(&self, now: Time, mut jobs: Vec<Job>) -> Result<Vec<Submitted>> {
         if self.has(Flaw::ForgetsKeys) {
             jobs.iter_mut().for_each(|job| job.idempotency = None);
+        }
+        jobs.iter_mut().for_each(|job| self.bend(job));
+        if self.has(Flaw::TearsWorkflowsApart) {
+            let mut answers = Vec::new();
+            for job in jobs {
+                answers.extend(self.store.submit(now, vec![job]).await?);
+            }
+            return Ok(answers);
         }
         self.store.submit(now, jobs).await
     }
 
     async fn promote(&self, now: Time, ask: Promote) -> Result<Promoted> {
         let early = if self.has(Flaw::PromotesEarly) { 1 } else { 0 };
-        self.store.promote(Time::from_millis(now.as_millis() + early), ask).await
+        let mut promoted = self.store.promote(Time::from_millis(now.as_millis() + early), ask).await?;
+        if self.has(Flaw::CancelsBackwards) {
+            promoted.cancelled.reverse();
+        }
+        if self.has(Flaw::SkipsADueSchedule) && !promoted.due.is_empty() {
+            promoted.due.remove(0);
+        }
+        Ok(promoted)
     }
 
     async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
         let mut answers = self.store.claim(now, claims).await?;
         for answer in &mut answers {
             let ClaimAnswer::Jobs(jobs) = answer else { continue };
+            jobs.iter_mut().for_each(|claimed| self.mend(&mut claimed.job));
             if self.has(Flaw::ReversesOrder) {
                 jobs.reverse();
             }
@@ -128,12 +199,26 @@ impl Store for Flawed {
                 settlement.lease.fence = lease.fence;
             }
         }
-        self.store.settle(now, settlements).await
+        let ids: Vec<JobId> = settlements.iter().map(|settlement| settlement.lease.job).collect();
+        let mut settled = self.store.settle(now, settlements).await?;
+        for (id, settled) in ids.into_iter().zip(&settled).filter(|_| self.has(Flaw::RunsCallbacksEarly)) {
+            if matches!(settled, Settled::Applied { state, .. } if state.is_final()) {
+                self.run_callback_of(now, id).await?;
+            }
+        }
+        for settled in settled.iter_mut().filter(|_| self.has(Flaw::ForgetsToSayAwaited)) {
+            if let Settled::Applied { awaited, .. } = settled {
+                *awaited = false;
+            }
+        }
+        Ok(settled)
     }
 
     async fn reclaim(&self, now: Time, mut ask: Reclaim) -> Result<Reclaimed> {
         ask.spare_silent &= !self.has(Flaw::SparesNobody);
-        self.store.reclaim(now, ask).await
+        let mut reclaimed = self.store.reclaim(now, ask).await?;
+        reclaimed.leases.iter_mut().for_each(|taken| self.mend(&mut taken.claimed.job));
+        Ok(reclaimed)
     }
 
     async fn command(&self, now: Time, mut commands: Vec<Command>) -> Result<Vec<Commanded>> {
@@ -145,25 +230,52 @@ impl Store for Flawed {
         self.store.command(now, commands).await
     }
 
+    async fn turn(&self, now: Time, turns: Vec<Turn>) -> Result<Vec<Turned>> {
+        let mut answers = Vec::new();
+        for mut turn in turns {
+            turn.jobs.iter_mut().for_each(|job| self.bend(job));
+            if self.has(Flaw::IgnoresVersions) {
+                turn.expect = self.store.schedule(&turn.schedule).await?.map(|view| view.version);
+            }
+            if self.has(Flaw::LosesLedgerRows) {
+                turn.rows.pop();
+            }
+            let answer = self.store.turn(now, vec![turn.clone()]).await?.remove(0);
+            if let (true, Turned::Refused { at, .. }) = (self.has(Flaw::KeepsHalfATurn), &answer) {
+                turn.jobs.truncate(*at);
+                self.store.submit(now, turn.jobs).await?;
+            }
+            answers.push(answer);
+        }
+        Ok(answers)
+    }
+
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
         let pruned = self.store.prune(now, ask).await?;
         Ok(Pruned { more: pruned.more || self.has(Flaw::NeverDone), ..pruned })
     }
+}
+
+#[async_trait]
+impl Views for Flawed {
+    fn describe(&self) -> String {
+        format!("memory that {:?}", self.flaw)
+    }
 
     async fn get(&self, tenant: &TenantName, ids: Vec<JobId>) -> Result<Vec<Option<JobView>>> {
-        if !self.has(Flaw::ShowsOtherTenants) {
-            return self.store.get(tenant, ids).await;
-        }
         let mut views = Vec::new();
         for id in ids {
-            let tenant = self.owner(id).await.unwrap_or_else(|| tenant.clone());
-            views.extend(self.store.get(&tenant, vec![id]).await?);
+            let owner = if self.has(Flaw::ShowsOtherTenants) { self.owner(id).await } else { None };
+            views.extend(self.store.get(owner.as_ref().unwrap_or(tenant), vec![id]).await?);
         }
+        views.iter_mut().flatten().for_each(|view| self.mend(&mut view.job));
         Ok(views)
     }
 
     async fn find(&self, query: Query) -> Result<Page> {
-        self.store.find(query).await
+        let mut page = self.store.find(query).await?;
+        page.jobs.iter_mut().for_each(|view| self.mend(&mut view.job));
+        Ok(page)
     }
 
     async fn executions(&self, tenant: &TenantName, id: JobId) -> Result<Vec<Execution>> {
@@ -180,5 +292,25 @@ impl Store for Flawed {
 
     async fn workers(&self) -> Result<Vec<WorkerView>> {
         self.store.workers().await
+    }
+
+    async fn schedule(&self, schedule: &ScheduleRef) -> Result<Option<ScheduleView>> {
+        self.store.schedule(schedule).await
+    }
+
+    async fn schedules(&self, query: ScheduleQuery) -> Result<SchedulePage> {
+        self.store.schedules(query).await
+    }
+
+    async fn ledger(&self, query: LedgerQuery) -> Result<LedgerPage> {
+        self.store.ledger(query).await
+    }
+
+    async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
+        self.store.workflow(tenant, id).await
+    }
+
+    async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
+        self.store.agenda(ask).await
     }
 }

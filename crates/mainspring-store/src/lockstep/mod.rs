@@ -7,11 +7,13 @@ mod concrete;
 mod draw;
 #[cfg(test)]
 mod flawed;
+mod past;
 mod perform;
 mod play;
 #[cfg(test)]
 mod reach;
 mod script;
+mod steps;
 mod words;
 #[cfg(test)]
 mod tests;

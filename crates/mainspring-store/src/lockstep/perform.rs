@@ -1,20 +1,19 @@
 //! Makes one call of a script on one store. Compares nothing.
-//!
-//! Calls that work in bounded steps (promote, reclaim, prune, find) are repeated while there is more, because a store
-//! is free to do less than it was asked in one step. It is not free to do more, or to go on for ever.
 
 use std::collections::BTreeMap;
 
 use mainspring_core::id::{JobId, LeaseId, WorkerId};
 use mainspring_core::job::{Execution, JobView};
 use mainspring_core::name::QueueRef;
+use mainspring_core::schedule::{LedgerRow, ScheduleView};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
-use super::concrete;
+use super::past::Past;
 use super::script::Call;
-use super::words::{Past, T};
+use super::words::T;
+use super::{concrete, steps};
 
 /// What a store said to a call.
 #[derive(Debug, PartialEq)]
@@ -24,6 +23,10 @@ pub enum Answer {
     Promoted {
         ready: BTreeMap<QueueRef, u64>,
         oldest: Option<Time>,
+        cancelled: Vec<(JobId, QueueRef)>,
+        due: Vec<ScheduleView>,
+        /// There are more schedules than were asked for.
+        more_due: bool,
         upcoming: Vec<Time>,
     },
     Claimed(Vec<ClaimAnswer>),
@@ -36,9 +39,11 @@ pub enum Answer {
         silent: Vec<WorkerId>,
     },
     Commanded(Vec<Commanded>),
+    Turned(Vec<Turned>),
     Pruned {
         jobs: u64,
         keys: u64,
+        rows: u64,
     },
     Views(Vec<Option<JobView>>),
     Found(Vec<JobView>),
@@ -46,20 +51,15 @@ pub enum Answer {
     Ahead(Option<u64>),
     Queues(Vec<QueueView>),
     Workers(Vec<WorkerView>),
+    Schedule(Option<Box<ScheduleView>>),
+    Schedules(Vec<ScheduleView>),
+    Ledger(Vec<LedgerRow>),
+    Workflow(Option<WorkflowView>),
+    Agenda(Vec<(Time, u64)>),
     /// An error, by what the caller can do. The words are each store's own.
     Refused(&'static str),
     /// It broke a rule that holds whatever the other store says.
     Broke(String),
-}
-
-impl Past {
-    /// Remembers what later calls may name.
-    pub fn note(&mut self, call: &Call, answer: &Answer) {
-        if let Call::Submit(jobs) = call {
-            self.jobs.extend(jobs.iter().map(|job| job.id.id()));
-        }
-        self.leases.extend(answer.leases());
-    }
 }
 
 impl Answer {
@@ -80,9 +80,6 @@ impl Answer {
     }
 }
 
-/// More steps than any call of a script can need.
-const STEPS_MAX: usize = 1000;
-
 pub async fn perform(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Answer {
     let answer = ask(store, now, call, past).await;
     answer.unwrap_or_else(|error| {
@@ -98,15 +95,13 @@ pub async fn perform(store: &dyn Store, now: Time, call: &Call, past: &Past) -> 
 async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<Answer> {
     Ok(match call {
         Call::Clock(_) | Call::Reopen => Answer::Nothing,
-        Call::Submit(jobs) => {
-            let jobs = jobs.iter().map(|job| concrete::job(job, now)).collect();
-            Answer::Submitted(store.submit(now, jobs).await?)
-        }
-        &Call::Promote { odd_segments, even_segments, limit, look_ahead, look_ahead_limit } => {
+        Call::Submit(lots) => Answer::Submitted(store.submit(now, concrete::jobs(lots, now, past)).await?),
+        &Call::Promote { odd_segments, even_segments, limit, look_ahead, look_ahead_limit, due_limit } => {
             let asked = |segment: &Segment| if segment.index() % 2 == 1 { odd_segments } else { even_segments };
             let segments: Segments = Segment::all().filter(asked).collect();
             let look_ahead_until = look_ahead.from(now);
-            promote(store, now, Promote { segments, limit, look_ahead_until, look_ahead_limit }).await?
+            steps::promote(store, now, Promote { segments, limit, look_ahead_until, look_ahead_limit, due_limit })
+                .await?
         }
         Call::Claim(asks) => Answer::Claimed(store.claim(now, asks.iter().map(concrete::claim).collect()).await?),
         Call::Heartbeat(beats) => {
@@ -122,104 +117,52 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             Answer::Settled(store.settle(now, ends.iter().map(settlement).collect()).await?)
         }
         &Call::Reclaim { limit, hold, spare_silent } => {
-            reclaim(store, now, Reclaim { limit, hold_until: hold.from(now), spare_silent }).await?
+            steps::reclaim(store, now, Reclaim { limit, hold_until: hold.from(now), spare_silent }).await?
         }
         Call::Command(wishes) => {
             let commands = wishes.iter().map(|wish| concrete::command(wish, now, past)).collect();
             Answer::Commanded(store.command(now, commands).await?)
         }
-        &Call::Prune { ended, dead, limit } => {
-            prune(store, now, Prune { ended_before: ended.from(now), dead_before: dead.from(now), limit }).await?
+        Call::Turn(turns) => {
+            let turns = turns.iter().map(|turn| concrete::turn(turn, now, past)).collect();
+            Answer::Turned(store.turn(now, turns).await?)
+        }
+        &Call::Prune { ended, dead, ledger, limit } => {
+            let (ended_before, dead_before) = (ended.from(now), dead.from(now));
+            steps::prune(store, now, Prune { ended_before, dead_before, ledger_before: ledger.from(now), limit })
+                .await?
         }
         Call::Get(tenant, jobs) => {
             Answer::Views(store.get(&tenant.name(), jobs.iter().map(|job| job.id(past)).collect()).await?)
         }
-        Call::Find { tenant, statuses, queue, kind, tag, limit } => {
+        Call::Find { tenant, statuses, queue, kind, tag, schedule, workflow, limit } => {
             let filter = Filter {
                 statuses: statuses.clone(),
                 queue: queue.map(|queue| queue.name()),
                 kind: kind.map(|kind| kind.kind()),
                 tag: tag.map(|tag| tag.tag()),
+                schedule: schedule.map(|schedule| schedule.name()),
+                workflow: workflow.map(|workflow| workflow.id(past)),
             };
-            find(store, Query { tenant: tenant.name(), filter, below: None, limit: *limit }).await?
+            steps::find(store, Query { tenant: tenant.name(), filter, below: None, limit: *limit }).await?
         }
         Call::Executions(tenant, job) => Answer::Executions(store.executions(&tenant.name(), job.id(past)).await?),
         Call::Ahead(tenant, job, limit) => Answer::Ahead(store.ahead(&tenant.name(), job.id(past), *limit).await?),
         Call::Queues(tenant) => Answer::Queues(store.queues(tenant.map(T::name).as_ref()).await?),
         Call::Workers => Answer::Workers(store.workers().await?),
+        Call::Schedule(tenant, schedule) => {
+            Answer::Schedule(store.schedule(&schedule.of(*tenant)).await?.map(Box::new))
+        }
+        Call::Schedules { tenant, limit } => {
+            steps::schedules(store, ScheduleQuery { tenant: tenant.name(), above: None, limit: *limit }).await?
+        }
+        Call::Ledger { tenant, schedule, limit } => {
+            steps::ledger(store, LedgerQuery { schedule: schedule.of(*tenant), below: None, limit: *limit }).await?
+        }
+        Call::Workflow(tenant, which) => Answer::Workflow(store.workflow(&tenant.name(), which.id(past)).await?),
+        &Call::Agenda { tenant, from, until, step, jobs_max } => {
+            let (tenant, from, until) = (tenant.map(T::name), from.from(now), until.from(now));
+            steps::agenda(store, AgendaAsk { tenant, from, until, step: step.length(), jobs_max }).await?
+        }
     })
-}
-
-async fn promote(store: &dyn Store, now: Time, ask: Promote) -> Result<Answer> {
-    let (mut ready, mut oldest) = (BTreeMap::new(), None);
-    for _ in 0..STEPS_MAX {
-        let step = store.promote(now, ask).await?;
-        let count: u64 = step.ready.iter().map(|(_, count)| count).sum();
-        if count > ask.limit as u64 || !step.ready.is_sorted_by(|(one, _), (next, _)| one < next) {
-            return Ok(Answer::Broke(format!("past its limit or not in the order of queues: {step:?}")));
-        }
-        if step.more && !step.upcoming.is_empty() {
-            return Ok(Answer::Broke(format!("looks ahead while there is more: {step:?}")));
-        }
-        step.ready.into_iter().for_each(|(queue, count)| *ready.entry(queue).or_insert(0) += count);
-        oldest = oldest.or(step.oldest);
-        if !step.more {
-            return Ok(Answer::Promoted { ready, oldest, upcoming: step.upcoming });
-        }
-    }
-    Ok(endless("promote"))
-}
-
-async fn reclaim(store: &dyn Store, now: Time, ask: Reclaim) -> Result<Answer> {
-    let (mut leases, mut expired, mut silent) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..STEPS_MAX {
-        let step = store.reclaim(now, ask).await?;
-        if step.leases.len() > ask.limit || step.expired.len() > ask.limit {
-            return Ok(Answer::Broke(format!("past its limit: {step:?}")));
-        }
-        leases.extend(step.leases);
-        expired.extend(step.expired);
-        silent.extend(step.silent);
-        if !step.more {
-            silent.sort();
-            return Ok(Answer::Reclaimed { leases, expired, silent });
-        }
-    }
-    Ok(endless("reclaim"))
-}
-
-async fn prune(store: &dyn Store, now: Time, ask: Prune) -> Result<Answer> {
-    let (mut jobs, mut keys) = (0, 0);
-    for _ in 0..STEPS_MAX {
-        let step = store.prune(now, ask).await?;
-        if step.jobs + step.keys > ask.limit as u64 {
-            return Ok(Answer::Broke(format!("past its limit: {step:?}")));
-        }
-        jobs += step.jobs;
-        keys += step.keys;
-        if !step.more {
-            return Ok(Answer::Pruned { jobs, keys });
-        }
-    }
-    Ok(endless("prune"))
-}
-
-async fn find(store: &dyn Store, mut query: Query) -> Result<Answer> {
-    let mut found = Vec::new();
-    for _ in 0..STEPS_MAX {
-        let page = store.find(query.clone()).await?;
-        if page.jobs.len() > query.limit {
-            return Ok(Answer::Broke(format!("past its limit: {page:?}")));
-        }
-        found.extend(page.jobs);
-        if page.next.is_none() {
-            return Ok(Answer::Found(found));
-        }
-        query.below = page.next;
-    }
-    Ok(endless("find"))
-}
-
-fn endless(call: &str) -> Answer {
-    Answer::Broke(format!("{call} says that there is more for ever"))
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use mainspring_core::store::Store;
 use mainspring_core::time::Time;
 
+use super::past::Past;
 use super::perform::{Answer, perform};
 use super::script::{Call, Script};
-use super::words::{J, Past, START, T, Who};
+use super::words::{F, J, S, START, T, Who};
 use crate::home::Home;
 use crate::memory::Memory;
 
@@ -47,18 +48,33 @@ impl Pair {
         if answer != expected {
             return Err(difference(&expected, &answer));
         }
-        self.past.note(call, &answer);
+        self.past.note(now, call, &answer);
         Ok(())
     }
 }
 
+/// More workflows than nearly every script has.
+const WORKFLOWS: usize = 6;
+
 /// The questions whose answers are all that a reader can know.
 fn everything() -> Vec<Call> {
-    let find = |tenant| Call::Find { tenant, statuses: Vec::new(), queue: None, kind: None, tag: None, limit: 5 };
+    let find = |tenant| Call::Find {
+        tenant,
+        statuses: Vec::new(),
+        queue: None,
+        kind: None,
+        tag: None,
+        schedule: None,
+        workflow: None,
+        limit: 5,
+    };
     let mut calls: Vec<Call> = vec![Call::Workers, Call::Queues(None)];
     for tenant in T::all() {
         calls.push(find(tenant));
         calls.push(Call::Queues(Some(tenant)));
+        calls.push(Call::Schedules { tenant, limit: 2 });
+        calls.extend(S::all().map(|schedule| Call::Ledger { tenant, schedule, limit: 2 }));
+        calls.extend((0..WORKFLOWS).map(|back| Call::Workflow(tenant, F(back))));
         calls.push(Call::Get(tenant, J::all().map(Who::Any).collect()));
         calls.extend(J::all().map(|job| Call::Executions(tenant, Who::Any(job))));
         calls.extend(J::all().map(|job| Call::Ahead(tenant, Who::Any(job), 100)));

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use mainspring_core::store::{ClaimAnswer, Pulse};
+use mainspring_core::store::{ClaimAnswer, Pulse, Settled, Submitted};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
+use super::past::Past;
 use super::perform::{Answer, perform};
 use super::script::{Call, Script};
-use super::words::{Past, START};
+use super::words::START;
 use super::{CASES_DEFAULT, draw};
 use crate::memory::Memory;
 
@@ -18,19 +19,23 @@ use crate::memory::Memory;
 const OFTEN: usize = 10;
 
 const KINDS: &str = "
-    submit/Accepted submit/Duplicate submit/Mismatch submit/QueueFull
-    promote/ready promote/upcoming
+    submit/Blocked submit/Waiting submit/Ready submit/Running submit/Succeeded submit/Dead submit/Cancelled
+    submit/Duplicate submit/Mismatch submit/QueueFull submit/UnknownParent submit/FailedParent
+    promote/ready promote/upcoming promote/cancelled promote/several-cancelled promote/due promote/more-due
     claim/jobs claim/several claim/UnknownWorker claim/Quiet
     pulse/Unknown pulse/Alive pulse/held pulse/cancel pulse/lost pulse/released
     Started/Held Started/Stale Checkpoint/Held Checkpoint/Stale
     Succeed/Applied Retry/Applied Snooze/Applied Release/Applied Bury/Applied Cancel/Applied
     Succeed/Stale Retry/Stale Snooze/Stale Release/Stale Bury/Stale Cancel/Stale
+    Succeed/awaited Bury/awaited Cancel/awaited
     reclaim/Crash reclaim/Timeout reclaim/again reclaim/expired reclaim/silent
     RunNow/Done RunNow/Refused RunNow/Missing Pause/Done Pause/Refused Resume/Done Resume/Refused
     Cancel/Done Cancel/Asked Cancel/Refused Revive/Done Revive/Refused Delete/Done Delete/Refused
     Update/Done Update/Refused Update/Missing PauseQueue/Done ResumeQueue/Done SetAging/Done SetMaxDepth/Done
     Order/Done Order/Missing
-    prune/jobs prune/keys get/some get/none find/some executions/some ahead/some queues/some workers/some";
+    Put/Done Put/Lost Put/Refused Move/Done Move/Lost Move/Refused Gone/Done Gone/Lost
+    schedule/some schedules/some ledger/some agenda/some workflow/some workflow/callback workflow/over
+    prune/jobs prune/keys prune/rows get/some get/none find/some executions/some ahead/some queues/some workers/some";
 
 #[test]
 fn an_ordinary_run_reaches_every_kind_of_answer() {
@@ -64,7 +69,7 @@ async fn reached(script: &Script) -> Vec<String> {
                 taken_back.insert(lease);
             }
         }
-        past.note(call, &answer);
+        past.note(now, call, &answer);
     }
     kinds
 }
@@ -72,20 +77,32 @@ async fn reached(script: &Script) -> Vec<String> {
 fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
     let when = |kind: &str, yes: bool| yes.then(|| kind.to_owned());
     match (call, answer) {
-        (_, Answer::Submitted(answers)) => answers.iter().map(|answer| format!("submit/{}", word(answer))).collect(),
-        (_, Answer::Promoted { ready, upcoming, .. }) => {
-            [when("promote/ready", !ready.is_empty()), when("promote/upcoming", !upcoming.is_empty())]
-                .into_iter()
-                .flatten()
-                .collect()
-        }
+        (_, Answer::Submitted(answers)) => answers.iter().map(submit_kind).collect(),
+        (_, Answer::Promoted { ready, cancelled, due, more_due, upcoming, .. }) => [
+            when("promote/ready", !ready.is_empty()),
+            when("promote/upcoming", !upcoming.is_empty()),
+            when("promote/cancelled", !cancelled.is_empty()),
+            when("promote/several-cancelled", cancelled.len() > 1),
+            when("promote/due", !due.is_empty()),
+            when("promote/more-due", *more_due),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         (_, Answer::Claimed(answers)) => answers.iter().flat_map(claim_kinds).collect(),
         (_, Answer::Pulses(pulses)) => pulses.iter().flat_map(pulse_kinds).collect(),
         (Call::Report(reports), Answer::Holds(holds)) => {
             pairs(reports.iter().map(|(_, words)| word(words)), holds.iter().map(word))
         }
         (Call::Settle(ends), Answer::Settled(settled)) => {
-            pairs(ends.iter().map(|(_, end)| word(end)), settled.iter().map(word))
+            let awaited = |settled: &&Settled| matches!(settled, Settled::Applied { awaited: true, .. });
+            let mut kinds = pairs(ends.iter().map(|(_, end)| word(end)), settled.iter().map(word));
+            let awaited = ends.iter().zip(settled).filter(|(_, settled)| awaited(settled));
+            kinds.extend(awaited.map(|((_, end), _)| format!("{}/awaited", word(end))));
+            kinds
+        }
+        (Call::Turn(turns), Answer::Turned(answers)) => {
+            pairs(turns.iter().map(|turn| word(&turn.to)), answers.iter().map(word))
         }
         (Call::Command(wishes), Answer::Commanded(answers)) => pairs(wishes.iter().map(word), answers.iter().map(word)),
         (_, Answer::Reclaimed { leases, expired, silent }) => {
@@ -95,8 +112,9 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
                 .chain(when("reclaim/silent", !silent.is_empty()))
                 .collect()
         }
-        (_, Answer::Pruned { jobs, keys }) => {
-            [when("prune/jobs", *jobs > 0), when("prune/keys", *keys > 0)].into_iter().flatten().collect()
+        (_, Answer::Pruned { jobs, keys, rows }) => {
+            let kinds = [("prune/jobs", jobs), ("prune/keys", keys), ("prune/rows", rows)];
+            kinds.into_iter().filter_map(|(kind, count)| when(kind, *count > 0)).collect()
         }
         (_, Answer::Views(views)) => {
             views.iter().map(|view| if view.is_some() { "get/some" } else { "get/none" }.to_owned()).collect()
@@ -105,8 +123,28 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
         (_, Answer::Executions(executions)) => when("executions/some", !executions.is_empty()).into_iter().collect(),
         (_, Answer::Ahead(ahead)) => when("ahead/some", ahead.is_some_and(|ahead| ahead > 0)).into_iter().collect(),
         (_, Answer::Queues(queues)) => when("queues/some", !queues.is_empty()).into_iter().collect(),
+        (_, Answer::Schedule(schedule)) => when("schedule/some", schedule.is_some()).into_iter().collect(),
+        (_, Answer::Schedules(schedules)) => when("schedules/some", schedules.len() > 1).into_iter().collect(),
+        (_, Answer::Ledger(rows)) => when("ledger/some", rows.len() > 1).into_iter().collect(),
+        (_, Answer::Agenda(due)) => when("agenda/some", !due.is_empty()).into_iter().collect(),
+        (_, Answer::Workflow(Some(view))) => [
+            when("workflow/some", true),
+            when("workflow/callback", view.callback.is_some()),
+            when("workflow/over", view.unfinished() == 0),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         (_, Answer::Workers(workers)) => when("workers/some", !workers.is_empty()).into_iter().collect(),
         _ => Vec::new(),
+    }
+}
+
+/// By where the job is, if it was taken in.
+fn submit_kind(answer: &Submitted) -> String {
+    match answer {
+        Submitted::Accepted { state, .. } => format!("submit/{state:?}"),
+        other => format!("submit/{}", word(other)),
     }
 }
 

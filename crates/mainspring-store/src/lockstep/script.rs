@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use mainspring_core::job::OnFailure;
 use mainspring_core::lifecycle::Status;
 use mainspring_core::store::Order;
 
-use super::words::{J, K, Key, Q, Span, T, W, Which, Who};
+use super::words::{Expect, F, J, K, Key, Parent, Q, S, Span, T, W, Which, Who};
 
 #[derive(Clone)]
 pub struct Script(pub Vec<Call>);
@@ -25,13 +26,14 @@ pub enum Call {
     Clock(Span),
     /// The store under test is closed and opened again.
     Reopen,
-    Submit(Vec<NewJob>),
+    Submit(Vec<Lot>),
     Promote {
         odd_segments: bool,
         even_segments: bool,
         limit: usize,
         look_ahead: Span,
         look_ahead_limit: usize,
+        due_limit: usize,
     },
     Claim(Vec<Ask>),
     Heartbeat(Vec<Said>),
@@ -43,9 +45,11 @@ pub enum Call {
         spare_silent: bool,
     },
     Command(Vec<Wish>),
+    Turn(Vec<NewTurn>),
     Prune {
         ended: Span,
         dead: Span,
+        ledger: Span,
         limit: usize,
     },
     Get(T, Vec<Who>),
@@ -55,12 +59,45 @@ pub enum Call {
         queue: Option<Q>,
         kind: Option<K>,
         tag: Option<K>,
+        schedule: Option<S>,
+        workflow: Option<F>,
         limit: usize,
     },
     Executions(T, Who),
     Ahead(T, Who, u64),
     Queues(Option<T>),
     Workers,
+    Schedule(T, S),
+    Schedules {
+        tenant: T,
+        limit: usize,
+    },
+    Ledger {
+        tenant: T,
+        schedule: S,
+        limit: usize,
+    },
+    Workflow(T, F),
+    Agenda {
+        tenant: Option<T>,
+        from: Span,
+        until: Span,
+        step: Span,
+        jobs_max: u64,
+    },
+}
+
+/// What is submitted together.
+#[derive(Clone, Debug)]
+pub enum Lot {
+    Job(NewJob),
+    /// A new workflow of these steps, all of the first one's tenant.
+    Workflow {
+        steps: Vec<NewJob>,
+        callback: Option<NewJob>,
+    },
+    /// A workflow from before once more, as if its answer had been lost.
+    Again(F),
 }
 
 /// A job to submit. Times are relative to the clock.
@@ -77,6 +114,7 @@ pub struct NewJob {
     pub timeout: Option<Span>,
     pub tag: Option<K>,
     pub key: Option<Key>,
+    pub after: Vec<(Parent, OnFailure)>,
 }
 
 impl fmt::Debug for NewJob {
@@ -88,7 +126,8 @@ impl fmt::Debug for NewJob {
             span.iter().try_for_each(|span| write!(f, " {name} {span:?}"))?;
         }
         self.tag.iter().try_for_each(|tag| write!(f, " tag {tag:?}"))?;
-        self.key.iter().try_for_each(|key| write!(f, " {key:?}"))
+        self.key.iter().try_for_each(|key| write!(f, " {key:?}"))?;
+        self.after.iter().try_for_each(|(parent, on_failure)| write!(f, " after {parent:?} or {on_failure:?}"))
     }
 }
 
@@ -145,4 +184,29 @@ pub enum Wish {
     SetAging(T, Q, u64),
     SetMaxDepth(T, Q, Option<u64>),
     Order(W, Order),
+}
+
+/// One step of a schedule.
+#[derive(Clone, Debug)]
+pub struct NewTurn {
+    pub tenant: T,
+    pub schedule: S,
+    pub expect: Expect,
+    pub to: Becoming,
+    pub jobs: Vec<NewJob>,
+    pub rows: Vec<NewRow>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Becoming {
+    Put { runs: u8, wake: Option<Span> },
+    Move { runs: u8, wake: Option<Span> },
+    Gone,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewRow {
+    pub occurrence: Span,
+    pub at: Span,
+    pub fate: u8,
 }

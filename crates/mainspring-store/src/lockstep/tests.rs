@@ -32,11 +32,22 @@ finds! {
     a_store_that_forgets_keys_is_found_out: ForgetsKeys in 3;
     a_store_that_loses_checkpoints_is_found_out: LosesCheckpoints in 4;
     a_store_that_loses_updates_is_found_out: LosesUpdates in 3;
-    a_store_that_promotes_early_is_found_out: PromotesEarly in 4;
+    a_store_that_promotes_early_is_found_out: PromotesEarly in 5;
     a_store_that_shows_other_tenants_is_found_out: ShowsOtherTenants in 1;
     a_store_that_loses_all_on_reopen_is_found_out: LosesAllOnReopen in 2;
     a_store_that_spares_nobody_is_found_out: SparesNobody in 4;
     a_store_that_is_never_done_is_found_out: NeverDone in 1;
+    a_store_that_releases_children_too_early_is_found_out: ForgetsParents in 8;
+    a_store_that_ignores_failed_parents_is_found_out: IgnoresFailures in 8;
+    a_store_that_runs_what_is_held_is_found_out: RunsWhatIsHeld in 8;
+    a_store_that_cancels_backwards_is_found_out: CancelsBackwards in 8;
+    a_store_that_forgets_to_say_awaited_is_found_out: ForgetsToSayAwaited in 8;
+    a_store_that_runs_callbacks_early_is_found_out: RunsCallbacksEarly in 8;
+    a_store_that_tears_workflows_apart_is_found_out: TearsWorkflowsApart in 8;
+    a_store_that_ignores_versions_is_found_out: IgnoresVersions in 8;
+    a_store_that_keeps_half_a_turn_is_found_out: KeepsHalfATurn in 8;
+    a_store_that_loses_ledger_rows_is_found_out: LosesLedgerRows in 8;
+    a_store_that_skips_a_due_schedule_is_found_out: SkipsADueSchedule in 8;
 }
 
 #[test]

@@ -6,22 +6,17 @@
 use std::fmt;
 use std::time::Duration;
 
-use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
-use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, Tag, TenantName, TypeName};
+use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId, WorkflowId};
+use mainspring_core::job::Job;
+use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, ScheduleName, Tag, TenantName, TypeName};
+use mainspring_core::schedule::ScheduleRef;
 use mainspring_core::segment::Segment;
 use mainspring_core::time::Time;
 
+use super::past::Past;
+
 /// When every script begins.
 pub const START: Time = Time::from_millis(1_700_000_000_000);
-
-/// What a script has done so far.
-#[derive(Debug, Default)]
-pub struct Past {
-    /// Every job that was submitted.
-    pub jobs: Vec<JobId>,
-    /// Every lease that was handed out.
-    pub leases: Vec<LeaseId>,
-}
 
 /// Counted back from the last, and around again, so that it names one as soon as there is one.
 fn recent<Item: Copy>(items: &[Item], back: usize) -> Option<Item> {
@@ -29,7 +24,7 @@ fn recent<Item: Copy>(items: &[Item], back: usize) -> Option<Item> {
     items.iter().rev().nth(back).copied()
 }
 
-/// A job: one of those submitted, counted from the last; or any.
+/// A job: one of those taken in, counted from the last; or any.
 #[derive(Clone, Copy)]
 pub enum Who {
     Recent(usize),
@@ -52,6 +47,57 @@ impl fmt::Debug for Who {
             Who::Any(job) => job.fmt(f),
         }
     }
+}
+
+/// What a job waits for: a job before it in the same call, counted back from it; or one from before.
+#[derive(Clone, Copy)]
+pub enum Parent {
+    Beside(usize),
+    Who(Who),
+}
+
+impl fmt::Debug for Parent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Parent::Beside(back) => write!(f, "beside~{back}"),
+            Parent::Who(who) => who.fmt(f),
+        }
+    }
+}
+
+/// A workflow: one of those submitted, counted from the last.
+#[derive(Clone, Copy)]
+pub struct F(pub usize);
+
+impl F {
+    pub fn recent(self, past: &Past) -> Option<&(WorkflowId, Vec<Job>)> {
+        let back = self.0.checked_rem(past.workflows.len())?;
+        past.workflows.iter().rev().nth(back)
+    }
+
+    pub fn id(self, past: &Past) -> WorkflowId {
+        self.recent(past).map_or(F::nth(usize::MAX), |(id, _)| *id)
+    }
+
+    /// The id of the workflow that is the nth of its script.
+    pub fn nth(number: usize) -> WorkflowId {
+        WorkflowId(JobId::mint(START, number as u32, Segment::wrap(0), 8).uuid())
+    }
+}
+
+impl fmt::Debug for F {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "workflow~{}", self.0)
+    }
+}
+
+/// Which version of a schedule a turn expects.
+#[derive(Clone, Copy, Debug)]
+pub enum Expect {
+    /// The one it has, or that there is none.
+    Right,
+    Missing,
+    Never(u64),
 }
 
 /// A lease: one of those handed out, counted from the last; or one that never was.
@@ -98,9 +144,10 @@ symbol!(T, "t");
 symbol!(Q, "q");
 symbol!(W, "w");
 symbol!(K, "k");
+symbol!(S, "s");
 
 impl J {
-    pub const COUNT: u8 = 24;
+    pub const COUNT: u8 = 32;
 
     /// Ids of neighbours lie in different segments; some share a millisecond, some do not.
     pub fn id(self) -> JobId {
@@ -132,6 +179,22 @@ impl Q {
 
     pub fn of(self, tenant: T) -> QueueRef {
         QueueRef { tenant: tenant.name(), queue: self.name() }
+    }
+}
+
+impl S {
+    pub const COUNT: u8 = 3;
+
+    pub fn name(self) -> ScheduleName {
+        ScheduleName::parse(&format!("{self:?}")).expect("a letter and a number is a name")
+    }
+
+    pub fn of(self, tenant: T) -> ScheduleRef {
+        ScheduleRef { tenant: tenant.name(), name: self.name() }
+    }
+
+    pub fn all() -> impl Iterator<Item = S> {
+        (0..Self::COUNT).map(S)
     }
 }
 

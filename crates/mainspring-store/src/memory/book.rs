@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
-use mainspring_core::job::{Claimed, Ended, Execution, Job, JobView, Lease, Standing};
+use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId, WorkflowId};
+use mainspring_core::job::{Claimed, Ended, Execution, Job, JobView, Lease, OnFailure, Standing};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueRef, TenantName};
 use mainspring_core::rank::{Aging, Rank, lane};
-use mainspring_core::store::{Error, Result, WorkerView};
+use mainspring_core::schedule::{LedgerRow, ScheduleRef, ScheduleView};
+use mainspring_core::store::{Error, LedgerPlace, Result, WorkerView};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Cause;
 
-#[derive(Debug)]
+use super::workflow::Row;
+
+#[derive(Clone, Debug)]
 pub(super) struct Book {
     pub queues_max: usize,
     /// The last fence that was handed out. One counter for the whole store, so none is ever used twice.
@@ -21,6 +24,15 @@ pub(super) struct Book {
     /// `held` in here is not kept: it is counted when somebody asks.
     pub workers: BTreeMap<WorkerId, WorkerView>,
     pub keys: BTreeMap<(TenantName, IdempotencyKey), Remembered>,
+    /// Which child still waits for which parent: (parent, child).
+    pub open: BTreeMap<(JobId, JobId), OnFailure>,
+    /// Parents that ended while others waited for them, and how. Promote goes on with the children.
+    pub releases: BTreeMap<JobId, State>,
+    pub workflows: BTreeMap<(TenantName, WorkflowId), Row>,
+    /// The last version that was given to a schedule. One counter for the whole store, so none is ever used twice.
+    pub version: u64,
+    pub schedules: BTreeMap<ScheduleRef, ScheduleView>,
+    pub ledger: BTreeMap<(ScheduleRef, LedgerPlace), LedgerRow>,
 }
 
 /// Why a lease was taken back, and the fence its worker knew it by.
@@ -31,7 +43,7 @@ pub(super) struct TakenFrom {
 }
 
 /// A job and everything that is known of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub job: Job,
     pub standing: Standing,
@@ -40,7 +52,7 @@ pub(super) struct Entry {
     pub taken_back: Option<TakenFrom>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Settings {
     pub paused: bool,
     pub aging: Aging,
@@ -48,7 +60,7 @@ pub(super) struct Settings {
 }
 
 /// What an idempotency key made.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Remembered {
     pub id: JobId,
     pub fingerprint: [u8; 16],
@@ -64,6 +76,12 @@ impl Book {
             queues: BTreeMap::new(),
             workers: BTreeMap::new(),
             keys: BTreeMap::new(),
+            open: BTreeMap::new(),
+            releases: BTreeMap::new(),
+            workflows: BTreeMap::new(),
+            version: 0,
+            schedules: BTreeMap::new(),
+            ledger: BTreeMap::new(),
         }
     }
 
@@ -129,6 +147,11 @@ impl Entry {
     /// Waiting for its time, and not passed over.
     pub fn is_waiting(&self) -> bool {
         self.standing.state == State::Waiting && !self.standing.paused
+    }
+
+    /// Waiting for others, and not passed over.
+    pub fn is_blocked(&self) -> bool {
+        self.standing.state == State::Blocked && !self.standing.paused
     }
 
     pub fn is_expired(&self, now: Time) -> bool {

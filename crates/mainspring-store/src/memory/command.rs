@@ -23,7 +23,12 @@ impl Book {
         match command {
             Command::Job { tenant, id, what: JobCommand::Delete } => self.delete(&tenant, id),
             Command::Job { tenant, id, what } => match self.jobs.get_mut(&id) {
-                Some(entry) if entry.job.tenant == tenant => entry.command(now, what),
+                Some(entry) if entry.job.tenant == tenant => {
+                    let from = entry.standing.state;
+                    let answer = entry.command(now, what);
+                    self.moved(id, from);
+                    answer
+                }
                 _ => Commanded::Missing,
             },
             Command::Queue { queue, what } => {
@@ -45,7 +50,7 @@ impl Book {
             None => Commanded::Missing,
             Some(entry) if !entry.standing.state.is_final() => entry.refuse(),
             Some(_) => {
-                self.jobs.remove(&id);
+                self.forget(id);
                 Commanded::Done
             }
         }
@@ -68,7 +73,7 @@ impl Entry {
         let before_start = matches!(self.standing.state, State::Blocked | State::Waiting | State::Ready);
         match what {
             JobCommand::RunNow if self.is_on_offer() => {}
-            JobCommand::RunNow if self.is_waiting() => {
+            JobCommand::RunNow if self.is_waiting() || self.is_blocked() => {
                 self.standing.state = State::Ready;
                 self.standing.ready_at = now;
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mainspring_core::id::{JobId, LeaseId, WorkerId};
+use mainspring_core::lifecycle::State;
 use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::store::{Beat, BeatKind, Order, Pulse, WorkerInfo, WorkerView};
 use mainspring_core::time::Time;
@@ -78,6 +79,7 @@ impl Book {
                 queues.insert(entry.job.queue_ref());
             }
             entry.apply(now, verdict);
+            self.moved(id, State::Running);
         }
         queues.into_iter().collect()
     }

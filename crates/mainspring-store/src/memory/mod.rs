@@ -3,29 +3,36 @@
 //!
 //! All there is lies in one [`Book`] under one lock; each verb is a file that reads and writes it.
 
+mod agenda;
 mod book;
 mod claim;
 mod command;
 mod find;
 mod heartbeat;
+mod moved;
 mod promote;
 mod prune;
 mod reclaim;
+mod release;
 mod report;
+mod schedules;
 mod seats;
 mod settle;
 mod submit;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod wakeups;
+mod workflow;
 
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use mainspring_core::id::JobId;
+use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView};
 use mainspring_core::limits;
 use mainspring_core::name::TenantName;
+use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
@@ -62,10 +69,6 @@ impl Default for Memory {
 
 #[async_trait]
 impl Store for Memory {
-    fn describe(&self) -> String {
-        "memory, survives nothing".into()
-    }
-
     async fn submit(&self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
         self.book().submit(now, jobs)
     }
@@ -102,8 +105,19 @@ impl Store for Memory {
         self.book().command(now, commands)
     }
 
+    async fn turn(&self, now: Time, turns: Vec<Turn>) -> Result<Vec<Turned>> {
+        self.book().turn(now, turns)
+    }
+
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
         Ok(self.book().prune(now, ask))
+    }
+}
+
+#[async_trait]
+impl Views for Memory {
+    fn describe(&self) -> String {
+        "memory, survives nothing".into()
     }
 
     async fn get(&self, tenant: &TenantName, ids: Vec<JobId>) -> Result<Vec<Option<JobView>>> {
@@ -129,5 +143,25 @@ impl Store for Memory {
 
     async fn workers(&self) -> Result<Vec<WorkerView>> {
         Ok(self.book().workers())
+    }
+
+    async fn schedule(&self, schedule: &ScheduleRef) -> Result<Option<ScheduleView>> {
+        Ok(self.book().schedule(schedule))
+    }
+
+    async fn schedules(&self, query: ScheduleQuery) -> Result<SchedulePage> {
+        Ok(self.book().schedules(&query))
+    }
+
+    async fn ledger(&self, query: LedgerQuery) -> Result<LedgerPage> {
+        Ok(self.book().ledger(&query))
+    }
+
+    async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
+        Ok(self.book().workflow(tenant, id))
+    }
+
+    async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
+        Ok(self.book().agenda(&ask))
     }
 }

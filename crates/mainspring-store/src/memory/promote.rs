@@ -1,41 +1,70 @@
-//! Moves due jobs to Ready. Never claims.
+//! Moves due jobs to Ready and lists due schedules. Never claims, and turns no schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainspring_core::id::JobId;
 use mainspring_core::lifecycle::State;
 use mainspring_core::limits;
+use mainspring_core::name::QueueRef;
+use mainspring_core::schedule::{ScheduleRef, segment_of};
+use mainspring_core::segment::Segments;
 use mainspring_core::store::{Promote, Promoted};
 use mainspring_core::time::Time;
 
 use super::book::Book;
 
+/// What one call has done so far.
+#[derive(Default)]
+pub(super) struct Step {
+    pub ready: BTreeMap<QueueRef, u64>,
+    pub cancelled: Vec<(JobId, QueueRef)>,
+}
+
+impl Step {
+    pub fn count(&mut self, queue: QueueRef) {
+        *self.ready.entry(queue).or_insert(0) += 1;
+    }
+}
+
 impl Book {
     pub(super) fn promote(&mut self, now: Time, ask: Promote) -> Promoted {
-        let waiting: BTreeSet<(Time, JobId)> = self
-            .jobs
-            .values()
-            .filter(|entry| entry.is_waiting() && ask.segments.contains(entry.job.id.segment()))
-            .map(|entry| (entry.standing.ready_at, entry.job.id))
-            .collect();
-        let due: Vec<(Time, JobId)> = waiting.iter().copied().take_while(|&(at, _)| at <= now).collect();
-        let more = due.len() > ask.limit;
+        let mut step = Step::default();
+        let left = self.release(now, &ask, &mut step);
 
-        let mut ready = BTreeMap::new();
-        for &(_, id) in due.iter().take(ask.limit) {
-            let entry = self.jobs.get_mut(&id).expect("it was found waiting");
+        let waiting = self.waiting(ask.segments);
+        let overdue: Vec<(Time, JobId)> = waiting.iter().copied().take_while(|&(at, _)| at <= now).collect();
+        for (_, id) in overdue.iter().take(left) {
+            let entry = self.jobs.get_mut(id).expect("it was found waiting");
             entry.standing.state = State::Ready;
-            *ready.entry(entry.job.queue_ref()).or_insert(0) += 1;
+            step.count(entry.job.queue_ref());
         }
 
-        let ahead: BTreeSet<Time> = waiting.iter().map(|&(at, _)| at).filter(|&at| at > now).collect();
+        let wakes = self.wakes(ask.segments);
+        let due: Vec<&ScheduleRef> = wakes.iter().take_while(|(at, _)| *at <= now).map(|(_, name)| name).collect();
+        let more_schedules = ask.due_limit > 0 && due.len() > ask.due_limit;
+        let more = self.next_release(ask.segments).is_some() || overdue.len() > left || more_schedules;
+
+        let instants = waiting.iter().map(|&(at, _)| at).chain(wakes.iter().map(|&(at, _)| at));
         let until = ask.look_ahead_until.min(now.after(limits::LOOK_AHEAD_MAX));
-        let upcoming = ahead.into_iter().take_while(|&at| at <= until);
+        let upcoming: BTreeSet<Time> = instants.filter(|&at| at > now && at <= until).collect();
         Promoted {
-            ready: ready.into_iter().collect(),
-            oldest: due.iter().take(ask.limit).map(|&(at, _)| at).next(),
-            upcoming: if more { Vec::new() } else { upcoming.take(ask.look_ahead_limit).collect() },
+            ready: step.ready.into_iter().collect(),
+            oldest: overdue.iter().take(left).map(|&(at, _)| at).next(),
+            cancelled: step.cancelled,
+            due: due.into_iter().take(ask.due_limit).filter_map(|schedule| self.schedule(schedule)).collect(),
+            upcoming: if more { Vec::new() } else { upcoming.into_iter().take(ask.look_ahead_limit).collect() },
             more,
         }
+    }
+
+    fn waiting(&self, segments: Segments) -> BTreeSet<(Time, JobId)> {
+        let waiting = self.jobs.values().filter(|entry| entry.is_waiting());
+        let asked = waiting.filter(|entry| segments.contains(entry.job.id.segment()));
+        asked.map(|entry| (entry.standing.ready_at, entry.job.id)).collect()
+    }
+
+    fn wakes(&self, segments: Segments) -> BTreeSet<(Time, ScheduleRef)> {
+        let asked = self.schedules.iter().filter(|(schedule, _)| segments.contains(segment_of(schedule)));
+        asked.filter_map(|(schedule, view)| Some((view.standing.wake_at?, schedule.clone()))).collect()
     }
 }

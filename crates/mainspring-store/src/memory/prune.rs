@@ -18,17 +18,28 @@ impl Book {
             .map(|(key, made)| (made.until, key.clone()))
             .collect();
         keys.sort();
-        let more = jobs.len() + keys.len() > ask.limit;
+        let mut rows: Vec<_> = self
+            .ledger
+            .iter()
+            .filter(|(_, row)| row.at < ask.ledger_before)
+            .map(|(place, row)| (row.at, place.clone()))
+            .collect();
+        rows.sort();
+        let more = jobs.len() + keys.len() + rows.len() > ask.limit;
 
         jobs.truncate(ask.limit);
         keys.truncate(ask.limit - jobs.len());
+        rows.truncate(ask.limit - jobs.len() - keys.len());
         for id in &jobs {
-            self.jobs.remove(id);
+            self.forget(*id);
         }
         for (_, key) in &keys {
             self.keys.remove(key);
         }
-        Pruned { jobs: jobs.len() as u64, keys: keys.len() as u64, more }
+        for (_, place) in &rows {
+            self.ledger.remove(place);
+        }
+        Pruned { jobs: jobs.len() as u64, keys: keys.len() as u64, rows: rows.len() as u64, more }
     }
 
     /// What ended so before this instant, in the order it ended.

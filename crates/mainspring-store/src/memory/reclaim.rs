@@ -62,9 +62,11 @@ impl Book {
 
     fn expire(&mut self, now: Time, id: JobId) -> (JobId, QueueRef) {
         let entry = self.jobs.get_mut(&id).expect("it was found late");
+        let (from, queue) = (entry.standing.state, entry.job.queue_ref());
         let reason = Some("expired before it started".into());
         entry.end(State::Cancelled, Ended { at: now, result: None, reason });
-        (id, entry.job.queue_ref())
+        self.moved(id, from);
+        (id, queue)
     }
 
     /// Forgets the workers that are silent and hold nothing any more.

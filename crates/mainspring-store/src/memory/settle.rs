@@ -10,13 +10,12 @@ use super::book::{Book, Entry};
 
 impl Book {
     pub(super) fn settle(&mut self, now: Time, settlement: Settlement) -> Settled {
+        let id = settlement.lease.job;
         let Some(entry) = self.leased(settlement.lease) else { return Settled::Stale };
         entry.apply(now, settlement.verdict);
-        Settled::Applied {
-            state: entry.standing.state,
-            ready_at: entry.standing.ready_at,
-            queue: entry.job.queue_ref(),
-        }
+        let awaited = self.moved(id, State::Running);
+        let Entry { job, standing, .. } = &self.jobs[&id];
+        Settled::Applied { state: standing.state, ready_at: standing.ready_at, queue: job.queue_ref(), awaited }
     }
 }
 

@@ -1,6 +1,7 @@
-//! Takes jobs in, one after the other: a later job of a batch sees the earlier ones. Makes no ids.
+//! Takes jobs in, one after the other: a later job of a batch sees the earlier ones, and can wait for them. Makes no
+//! ids.
 
-use mainspring_core::job::{Job, Standing, Tally};
+use mainspring_core::job::{Dependency, Job, OnFailure, Role, Standing, Tally};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::QueueRef;
 use mainspring_core::store::{Result, Submitted};
@@ -11,20 +12,44 @@ use super::book::{Book, Entry, Remembered};
 impl Book {
     pub(super) fn submit(&mut self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
         self.has_room_for(jobs.iter().map(Job::queue_ref))?;
-        Ok(jobs.into_iter().map(|job| self.submit_one(now, job)).collect())
+        Ok(jobs.chunk_by(are_together).flat_map(|jobs| self.submit_together(now, jobs)).collect())
     }
 
-    fn submit_one(&mut self, now: Time, job: Job) -> Submitted {
-        if let Some(seen) = self.jobs.get(&job.id) {
-            return Submitted::Accepted { state: seen.standing.state, ready_at: seen.standing.ready_at };
+    /// Takes in one job, or the jobs of one workflow: all of them, or none. Of a workflow that is here already, a job
+    /// that is gone is answered as the first one is.
+    pub(super) fn submit_together(&mut self, now: Time, jobs: &[Job]) -> Vec<Submitted> {
+        if let Some(first) = self.jobs.get(&jobs[0].id) {
+            return jobs.iter().map(|job| self.jobs.get(&job.id).unwrap_or(first).accepted()).collect();
         }
-        if let Some(answer) = self.seen_key(now, &job) {
+        let before = (jobs.len() > 1).then(|| self.clone());
+        let mut answers = Vec::new();
+        for job in jobs {
+            match self.submit_one(now, job) {
+                answer @ Submitted::Accepted { .. } => answers.push(answer),
+                refusal => {
+                    before.into_iter().for_each(|before| *self = before);
+                    return vec![refusal; jobs.len()];
+                }
+            }
+        }
+        answers
+    }
+
+    fn submit_one(&mut self, now: Time, job: &Job) -> Submitted {
+        if let Some(seen) = self.jobs.get(&job.id) {
+            return seen.accepted();
+        }
+        if let Some(answer) = self.seen_key(now, job) {
             return answer;
         }
+        let open = match self.open_edges(job) {
+            Ok(open) => open,
+            Err(refusal) => return refusal,
+        };
         if let Some(max_depth) = self.full(&job.queue_ref()) {
             return Submitted::QueueFull { max_depth };
         }
-        self.accept(now, job)
+        self.accept(now, job, &open)
     }
 
     fn seen_key(&self, now: Time, job: &Job) -> Option<Submitted> {
@@ -42,17 +67,36 @@ impl Book {
         (self.counts(queue).depth() >= max_depth).then_some(max_depth)
     }
 
-    fn accept(&mut self, now: Time, job: Job) -> Submitted {
-        let (state, ready_at) = (due(job.run_at, now), job.run_at);
+    /// The parents it has to wait for, or why it cannot.
+    fn open_edges(&self, job: &Job) -> std::result::Result<Vec<Dependency>, Submitted> {
+        let mut open = Vec::new();
+        for &dependency in &job.depends_on {
+            let Dependency { parent, on_failure } = dependency;
+            let entry = self.job_of(&job.tenant, parent).ok_or(Submitted::UnknownParent { parent })?;
+            match (entry.standing.state, on_failure) {
+                (State::Succeeded, _) | (State::Dead | State::Cancelled, OnFailure::Run) => {}
+                (state @ (State::Dead | State::Cancelled), OnFailure::Cancel) => {
+                    return Err(Submitted::FailedParent { parent, state });
+                }
+                _ => open.push(dependency),
+            }
+        }
+        Ok(open)
+    }
+
+    fn accept(&mut self, now: Time, job: &Job, open: &[Dependency]) -> Submitted {
+        let is_blocked = !open.is_empty() || self.waits_for_steps(job);
         self.queues.entry(job.queue_ref()).or_default();
         if let Some(said) = &job.idempotency {
             let made = Remembered { id: job.id, fingerprint: said.fingerprint, until: said.until };
             self.keys.insert((job.tenant.clone(), said.key.clone()), made);
         }
+        self.open.extend(open.iter().map(|dependency| ((dependency.parent, job.id), dependency.on_failure)));
+        self.join(now, job);
         let standing = Standing {
-            state,
+            state: if is_blocked { State::Blocked } else { due(job.run_at, now) },
             paused: false,
-            ready_at,
+            ready_at: job.run_at,
             tally: Tally::default(),
             lease: None,
             checkpoint: None,
@@ -60,9 +104,30 @@ impl Book {
             last_error: None,
             ended: None,
         };
-        self.jobs.insert(job.id, Entry { job, standing, executions: Vec::new(), taken_back: None });
-        Submitted::Accepted { state, ready_at }
+        let entry = Entry { job: job.clone(), standing, executions: Vec::new(), taken_back: None };
+        let answer = entry.accepted();
+        self.jobs.insert(job.id, entry);
+        answer
     }
+
+    /// Whether it is a callback and a step of its workflow has not ended. The steps come before it.
+    fn waits_for_steps(&self, job: &Job) -> bool {
+        let Some(place) = job.workflow.as_ref().filter(|place| place.role == Role::Callback) else { return false };
+        let row = self.workflows.get(&(job.tenant.clone(), place.workflow));
+        row.is_some_and(|row| self.has_unfinished_steps(row))
+    }
+}
+
+impl Entry {
+    fn accepted(&self) -> Submitted {
+        Submitted::Accepted { state: self.standing.state, ready_at: self.standing.ready_at }
+    }
+}
+
+/// Whether two neighbours of a batch are jobs of one workflow.
+fn are_together(one: &Job, next: &Job) -> bool {
+    let workflow = |job: &Job| Some((job.tenant.clone(), job.workflow.as_ref()?.workflow));
+    workflow(one).is_some() && workflow(one) == workflow(next)
 }
 
 /// Where a job goes that is due at `at`.

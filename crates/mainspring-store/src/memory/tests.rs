@@ -4,7 +4,7 @@ use mainspring_core::id::NodeId;
 use mainspring_core::job::Job;
 use mainspring_core::seats::{Seat, Seats, Term};
 use mainspring_core::segment::Segment;
-use mainspring_core::store::{Command, Commanded, Error, QueueCommand, Store};
+use mainspring_core::store::{Command, Commanded, Error, QueueCommand, Store, Turn, Views};
 use mainspring_core::wakeups::{Wakeup, Wakeups};
 
 use super::{Alone, Memory, MemorySeats, Together};
@@ -26,6 +26,9 @@ async fn limits_are_named_one_queue_too_many_is_refused_and_nothing_of_the_call_
     let refused = store.submit(at(0), vec![in_queue(3, "a"), in_queue(4, "c")]).await;
     assert!(matches!(&refused, Err(Error::Invalid(why)) if why.contains("limit of 2")), "{refused:?}");
     assert_eq!(store.get(&tenant("default"), vec![id(3)]).await.unwrap(), [None]);
+    let turn = |name| Turn { jobs: vec![in_queue(3, name)], ..put("hourly", None) };
+    assert!(matches!(store.turn(at(0), vec![put("daily", None), turn("c")]).await, Err(Error::Invalid(_))));
+    assert_eq!(store.schedule(&schedule("daily")).await.unwrap(), None);
     let pause = |name| Command::Queue { queue: queue_ref(name), what: QueueCommand::Pause };
     assert!(matches!(store.command(at(0), vec![pause("a"), pause("c")]).await, Err(Error::Invalid(_))));
     assert!(!store.queues(None).await.unwrap()[0].paused);

@@ -45,6 +45,15 @@ impl<'a> BondsRow<'a> {
         })
     }
 
+    /// Whether a job tied so can be Blocked.
+    pub fn may_block(&self) -> bool {
+        !self.depends_on.is_empty() || matches!(self.workflow, Some((_, _, RoleRow::Callback)))
+    }
+
+    pub fn membership(&self) -> Option<(WorkflowId, Role)> {
+        self.workflow.map(|(id, _, role)| (WorkflowId(uuid::Uuid::from_bytes(id)), role.into()))
+    }
+
     /// Ties the job as the row says.
     pub fn tie(self, job: &mut Job) -> Result<(), BadName> {
         let dependency = |(parent, on_failure): ([u8; 16], OnFailureRow)| Dependency {

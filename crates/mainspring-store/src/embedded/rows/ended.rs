@@ -1,11 +1,11 @@
 //! How jobs and attempts went.
 
-use mainspring_core::id::{Fence, WorkerId};
+use mainspring_core::id::{Fence, JobId, WorkerId};
 use mainspring_core::job::{Ended, Execution, ExecutionOutcome, Failure};
 use mainspring_core::time::Time;
 use serde::{Deserialize, Serialize};
 
-use super::{StateRow, TallyRow, json, stored};
+use super::{Marks, StateRow, TallyRow, Who, json, stored};
 
 /// A job that is over, and its last attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,11 +20,14 @@ pub struct EndedRow {
     pub last_error: Option<FailureRow>,
     pub checkpoint: Option<String>,
     pub execution: Option<ExecutionRow>,
-    /// There may be rows in `executions`.
-    pub tried_before: bool,
+    pub marks: Marks,
 }
 
 impl EndedRow {
+    pub fn who(&self, id: JobId) -> Who {
+        Who { id, queue: self.queue, marks: self.marks }
+    }
+
     pub fn ended(&self) -> Ended {
         Ended {
             at: Time::from_millis(self.ended_ms),

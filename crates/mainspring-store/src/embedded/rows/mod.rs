@@ -1,22 +1,32 @@
 //! What the tables hold, as bytes. The stored form is apart from the core's types, so that the core stays free to
 //! change; the format version in `meta` says which form this is.
 //!
-//! [`record`]: the job as submitted, with its [`bonds`]. [`standing`]: what it is doing now. [`ended`]: how it went. [`registry`]: queues and
-//! workers.
+//! [`record`]: the job as submitted, with its [`bonds`]. [`standing`]: what it is doing now. [`waits`]: what it waits for.
+//! [`ended`]: how it went. [`registry`]: queues and workers. [`schedule`], with its [`when`], and [`ledger`]: rules that make
+//! jobs.
 
 mod bonds;
 mod ended;
+mod ledger;
 mod record;
 mod registry;
+mod schedule;
 mod standing;
+mod waits;
+mod when;
 
 use mainspring_core::store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 pub use ended::{EndedRow, ExecutionRow, FailureRow};
+pub use ledger::LedgerEntry;
 pub use record::{KeyRow, Record};
 pub use registry::{QueueRow, WorkerRow, counts_row, read_counts};
-pub use standing::{CauseRow, Change, LeaseRow, Slip, StateRow, TallyRow, json, progress_row, read_progress};
+pub use schedule::{ScheduleRow, StandingRow};
+pub use standing::{
+    CauseRow, Change, LeaseRow, Marks, Slip, StateRow, TallyRow, Who, json, progress_row, read_progress,
+};
+pub use waits::{BlockedRow, EdgeRow, WorkflowRow};
 
 /// An enum of the core in its stored form: the same names, in the order that their numbers have on disk.
 macro_rules! stored {

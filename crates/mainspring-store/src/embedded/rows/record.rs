@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mainspring_core::id::JobId;
-use mainspring_core::job::{Idempotency, Job, Json, Keys};
+use mainspring_core::id::{JobId, WorkflowId};
+use mainspring_core::job::{Idempotency, Job, Json, Keys, Role};
 use mainspring_core::name::{IdempotencyKey, QueueRef, Tag, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::{Backoff, RetryPolicy};
@@ -47,6 +47,15 @@ impl<'a> Record<'a> {
 
     pub fn deadline(&self) -> Option<Time> {
         self.deadline_ms.map(Time::from_millis)
+    }
+
+    pub fn may_block(&self) -> bool {
+        self.bonds.0.as_ref().is_some_and(BondsRow::may_block)
+    }
+
+    /// The workflow it belongs to, and as what.
+    pub fn membership(&self) -> Option<(WorkflowId, Role)> {
+        self.bonds.0.as_ref()?.membership()
     }
 
     pub fn of(job: &'a Job, queue: u32) -> Record<'a> {
@@ -108,7 +117,7 @@ impl<'a> Record<'a> {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct RetryRow {
+pub struct RetryRow {
     backoff: BackoffRow,
     cap_ms: u64,
     jitter: f64,
@@ -123,7 +132,7 @@ enum BackoffRow {
 }
 
 impl RetryRow {
-    fn of(policy: &RetryPolicy) -> RetryRow {
+    pub fn of(policy: &RetryPolicy) -> RetryRow {
         let ms = |wait: &Duration| wait.as_millis() as u64;
         let backoff = match &policy.backoff {
             Backoff::Fixed { delay } => BackoffRow::Fixed(ms(delay)),
@@ -134,7 +143,7 @@ impl RetryRow {
         RetryRow { backoff, cap_ms: ms(&policy.cap), jitter: policy.jitter }
     }
 
-    fn policy(self) -> RetryPolicy {
+    pub fn policy(self) -> RetryPolicy {
         let wait = Duration::from_millis;
         let backoff = match self.backoff {
             BackoffRow::Fixed(ms) => Backoff::Fixed { delay: wait(ms) },

@@ -1,6 +1,6 @@
 //! What a job is doing now: the slip that travels with it, what it has become, the lease on it.
 
-use mainspring_core::id::{Fence, WorkerId};
+use mainspring_core::id::{Fence, JobId, WorkerId};
 use mainspring_core::job::{Job, Json, Lease, Progress, Tally};
 use mainspring_core::lifecycle::State;
 use mainspring_core::rank::{Priority, lane};
@@ -19,8 +19,39 @@ pub struct Slip {
     pub timeout_ms: u64,
     /// Zero for none.
     pub expires_ms: u64,
-    /// There is a row in `changes`.
-    pub changed: bool,
+    pub marks: Marks,
+}
+
+/// What is known of a job without reading its record, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks(u8);
+
+impl Marks {
+    /// There is a row in `changes`; of a job that has ended: there was, and may be some in `executions`.
+    pub const CHANGED: Marks = Marks(1);
+    /// It belongs to a workflow, which counts it.
+    pub const MEMBER: Marks = Marks(2);
+
+    pub fn of(job: &Job, changed: bool) -> Marks {
+        let member = if job.workflow.is_some() { Marks::MEMBER } else { Marks::default() };
+        if changed { member.and(Marks::CHANGED) } else { member }
+    }
+
+    pub fn has(self, mark: Marks) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    pub fn and(self, mark: Marks) -> Marks {
+        Marks(self.0 | mark.0)
+    }
+}
+
+/// Whom a count is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Who {
+    pub id: JobId,
+    pub queue: u32,
+    pub marks: Marks,
 }
 
 impl Slip {
@@ -31,8 +62,12 @@ impl Slip {
             tally: tally.into(),
             timeout_ms: job.timeout.map_or(0, |timeout| timeout.as_millis() as u64),
             expires_ms: job.expires_at.map_or(0, Time::as_millis),
-            changed,
+            marks: Marks::of(job, changed),
         }
+    }
+
+    pub fn who(&self, id: JobId) -> Who {
+        Who { id, queue: self.queue, marks: self.marks }
     }
 
     pub fn lane(&self) -> Priority {
@@ -128,4 +163,22 @@ impl LeaseRow {
 pub enum CauseRow {
     Timeout,
     Crash,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_from_before_there_were_marks_reads_as_what_it_said() {
+        for changed in [false, true] {
+            let before = (7u32, -5i16, TallyRow(1, 2, 3), 4u64, 5u64, changed);
+            let bytes = postcard::to_allocvec(&before).unwrap();
+            let slip: Slip = postcard::from_bytes(&bytes).unwrap();
+            assert_eq!((slip.queue, slip.lane, slip.tally), (7, -5, TallyRow(1, 2, 3)));
+            assert_eq!(slip.marks.has(Marks::CHANGED), changed);
+            assert!(!slip.marks.has(Marks::MEMBER));
+            assert_eq!(postcard::to_allocvec(&slip).unwrap(), bytes);
+        }
+    }
 }

@@ -1,13 +1,17 @@
 //! What every promise is played on: a store in its home, and the short words to ask it with. Promises nothing itself.
 
+mod schedules;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_core::id::{JobId, LeaseId, WorkerId};
-use mainspring_core::job::{Claimed, Execution, Failure, Job, JobView, Json, Keys};
+use mainspring_core::id::{JobId, LeaseId, WorkerId, WorkflowId};
+use mainspring_core::job::{
+    Claimed, Dependency, Execution, Failure, Idempotency, Job, JobView, Json, Keys, Membership, OnFailure, Role,
+};
 use mainspring_core::lifecycle::State;
-use mainspring_core::name::{QueueName, QueueRef, TenantName, TypeName};
+use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, StepName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::segment::{Segment, Segments};
@@ -16,6 +20,7 @@ use mainspring_core::time::Time;
 use mainspring_core::verdict::{Cause, Verdict};
 
 use crate::home::Home;
+pub use schedules::*;
 
 /// One store, and the home it can be opened in again.
 pub struct Stage {
@@ -92,6 +97,44 @@ pub fn job(number: u32) -> Job {
     }
 }
 
+/// A job that waits for others, and is cancelled with them.
+pub fn child(number: u32, parents: &[u32]) -> Job {
+    bound(number, parents, OnFailure::Cancel)
+}
+
+pub fn bound(number: u32, parents: &[u32], on_failure: OnFailure) -> Job {
+    let depends_on = parents.iter().map(|&parent| Dependency { parent: id(parent), on_failure }).collect();
+    Job { depends_on, ..job(number) }
+}
+
+pub fn workflow(number: u32) -> WorkflowId {
+    WorkflowId(JobId::mint(at(0), number, Segment::wrap(0), 2).uuid())
+}
+
+/// This job as a step of a workflow.
+pub fn step(of: u32, job: Job) -> Job {
+    member(of, Role::Step, job)
+}
+
+/// This job as what follows a workflow.
+pub fn callback(of: u32, job: Job) -> Job {
+    member(of, Role::Callback, job)
+}
+
+fn member(of: u32, role: Role, job: Job) -> Job {
+    let name = StepName::parse(&job.id.to_string()).expect("an id is a name");
+    Job { workflow: Some(Box::new(Membership { workflow: workflow(of), step: name, role })), ..job }
+}
+
+pub fn accepted(state: State, ready_ms: u64) -> Submitted {
+    Submitted::Accepted { state, ready_at: at(ready_ms) }
+}
+
+pub fn keyed(key: &str, words: u8, until_ms: u64) -> Idempotency {
+    let key = IdempotencyKey::parse(key).expect("printable");
+    Idempotency { key, fingerprint: [words; 16], until: at(until_ms) }
+}
+
 pub fn succeed() -> Verdict {
     Verdict::Succeed { result: None }
 }
@@ -159,6 +202,14 @@ impl Stage {
         self.store.claim(now, vec![claim]).await.expect("claim").remove(0)
     }
 
+    /// Runs a job of `mail` that is the next to be handed out, as worker 1, and ends it so.
+    pub async fn run(&self, now: Time, number: u32, verdict: Verdict) -> Settled {
+        self.register(now, 1).await;
+        let claimed = self.claim_one(now, 1).await;
+        assert_eq!(claimed.job.id, id(number));
+        self.settle(now, claimed.lease_id(), verdict).await
+    }
+
     /// Claims from `mail`.
     pub async fn claim(&self, now: Time, number: u32, max: usize) -> Vec<Claimed> {
         match self.claim_from(now, number, &["mail"], max).await {
@@ -209,7 +260,7 @@ impl Stage {
     }
 
     pub async fn prune(&self, now: Time, ended_before: Time, dead_before: Time) -> Pruned {
-        self.store.prune(now, Prune { ended_before, dead_before, limit: 1000 }).await.expect("prune")
+        self.store.prune(now, Prune { ended_before, dead_before, ..nothing() }).await.expect("prune")
     }
 
     pub async fn look(&self, id: JobId) -> Option<JobView> {
@@ -226,6 +277,14 @@ impl Stage {
 
     pub async fn executions(&self, id: JobId) -> Vec<Execution> {
         self.store.executions(&TenantName::default_tenant(), id).await.expect("executions")
+    }
+
+    pub async fn states(&self, numbers: impl IntoIterator<Item = u32>) -> Vec<State> {
+        let mut states = Vec::new();
+        for number in numbers {
+            states.push(self.state(id(number)).await);
+        }
+        states
     }
 
     pub async fn queue(&self, name: &str) -> QueueView {
@@ -251,7 +310,12 @@ impl Stage {
 
 /// Promote all segments, look at nothing ahead.
 pub fn everything(limit: usize) -> Promote {
-    Promote { segments: Segments::ALL, limit, look_ahead_until: Time::ZERO, look_ahead_limit: 0 }
+    Promote { segments: Segments::ALL, limit, look_ahead_until: Time::ZERO, look_ahead_limit: 0, due_limit: 0 }
+}
+
+/// Prune what has no retention: keys.
+pub fn nothing() -> Prune {
+    Prune { ended_before: Time::ZERO, dead_before: Time::ZERO, ledger_before: Time::ZERO, limit: 1000 }
 }
 
 /// Reclaim all that ran out.
