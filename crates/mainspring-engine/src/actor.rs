@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_core::time::Time;
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use crate::error::Result;
+use crate::calm::Place;
+use crate::error::{Error, Result};
 use crate::node::Node;
+use crate::nudge::Nudge;
 
 /// The waits after a failed tick double up to here.
 const BACKOFF_MAX: Duration = Duration::from_secs(1);
@@ -24,18 +25,20 @@ pub(crate) trait Actor: Send + 'static {
 
 /// Ticks on a task of its own until the node closes. A node whose actor has failed is not ready any more: somebody must
 /// look at it.
-pub(crate) fn spawn<A: Actor>(actor: A, node: &Arc<Node>, nudge: Arc<Notify>, first_at: Time) -> JoinHandle<()> {
+pub(crate) fn spawn<A: Actor>(actor: A, node: &Arc<Node>, nudge: Arc<Nudge>, first_at: Time) -> JoinHandle<()> {
     let node = node.clone();
+    let place = node.calm.enter(nudge.clone(), first_at);
     tokio::spawn(async move {
-        let ticking = tokio::spawn(run(actor, node.clone(), nudge, first_at));
+        let ticking = tokio::spawn(run(actor, node.clone(), (nudge, place), first_at));
         if let Err(error) = ticking.await {
             tracing::error!(actor = A::NAME, %error, "has stopped for good");
+            node.calm.failing(place, Error::Closed);
             node.chart.trouble(A::NAME, format!("{} has stopped: {error}", A::NAME));
         }
     })
 }
 
-async fn run<A: Actor>(mut actor: A, node: Arc<Node>, nudge: Arc<Notify>, first_at: Time) {
+async fn run<A: Actor>(mut actor: A, node: Arc<Node>, (nudge, place): (Arc<Nudge>, Place), first_at: Time) {
     let mut closing = node.closing.listen();
     let mut next_at = first_at;
     let mut failures = 0;
@@ -43,19 +46,23 @@ async fn run<A: Actor>(mut actor: A, node: Arc<Node>, nudge: Arc<Notify>, first_
         tokio::select! {
             () = closing.raised() => return,
             () = nudge.notified(), if failures == 0 => {}
-            () = node.clock.sleep_until(next_at) => {}
+            () = node.clock.sleep_until(next_at), if failures == 0 => {}
+            // In the machine's time: a clock that stands still must not keep it from trying again.
+            () = node.clock.patience(backoff(failures)), if failures > 0 => {}
         }
-        let now = node.clock.now();
+        node.calm.working(place);
+        let (now, asked) = (node.clock.now(), nudge.asked());
         match actor.tick(now).await {
             Ok(next) => {
                 (next_at, failures) = (next, 0);
+                node.calm.resting(place, next, asked);
                 if node.chart.fine(A::NAME) {
                     tracing::info!(actor = A::NAME, "works again");
                 }
             }
             Err(error) => {
                 failures += 1;
-                next_at = now.after(backoff(failures));
+                node.calm.failing(place, error.clone());
                 if node.chart.trouble(A::NAME, error.to_string()) {
                     tracing::warn!(actor = A::NAME, %error, "cannot do its work; trying on");
                 }

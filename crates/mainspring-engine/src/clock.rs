@@ -13,6 +13,22 @@ pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
 
     /// Sleeps until `at`. May wake early, above all when the clock is set: callers look again.
     fn sleep_until<'a>(&'a self, at: Time) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+    /// Waits for as long as a caller is willing to. A clock that is set back makes nobody wait longer.
+    fn patience<'a>(&'a self, wait: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let mut until = self.now().after(wait);
+            while self.now() < until {
+                self.sleep_until(until).await;
+                until = until.min(self.now().after(wait));
+            }
+        })
+    }
+
+    /// Its hands, if people may move them.
+    fn hands(&self) -> Option<&ManualClock> {
+        None
+    }
 }
 
 /// The machine's clock.
@@ -82,6 +98,40 @@ impl Clock for ManualClock {
             let woken = hands.wait_for(|hands| hands.now >= at || hands.set_back != set_back).await;
             woken.map(drop).expect("the clock outlives the sleep that borrows it");
         })
+    }
+
+    fn hands(&self) -> Option<&ManualClock> {
+        Some(self)
+    }
+}
+
+/// A clock for users' tests: it stands still until somebody advances it. Jobs, schedules, leases and retries go by it; a
+/// worker that waits for a job does not, or it would hang for as long as nobody moves the clock.
+#[derive(Debug)]
+pub struct VirtualClock(ManualClock);
+
+impl VirtualClock {
+    pub fn new(now: Time) -> VirtualClock {
+        VirtualClock(ManualClock::new(now))
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+
+    fn sleep_until<'a>(&'a self, at: Time) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        self.0.sleep_until(at)
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "this is the place that sleeps")]
+    fn patience<'a>(&'a self, wait: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(tokio::time::sleep(wait))
+    }
+
+    fn hands(&self) -> Option<&ManualClock> {
+        Some(&self.0)
     }
 }
 

@@ -77,6 +77,9 @@ impl Node {
             .map(|(command, _)| command)
             .collect();
         self.tell_workers_and_queues(&done);
+        if done.iter().any(|command| matches!(command, Command::Job { what: JobCommand::Cancel { .. }, .. })) {
+            self.plan.release();
+        }
         // The commands are done; that nobody hears of it at once is no error of theirs.
         match self.views_of(&done).await {
             Ok(views) => self.tell_of_jobs(now, done, &views),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_core::id::{JobId, LeaseId, NodeId, WorkerId};
+use mainspring_core::id::{JobId, LeaseId, NodeId, WorkerId, WorkflowId};
 use mainspring_core::name::TenantName;
+use mainspring_core::schedule::{Schedule, ScheduleRef};
 use mainspring_core::seats::Seats;
 use mainspring_core::store::{
     ClaimAnswer, Command, Commanded, Filter, Hold, JobCommand, Pulse, Report, Settled, Store, WorkerInfo,
@@ -12,18 +13,22 @@ use mainspring_core::store::{
 use mainspring_core::time::Time;
 use mainspring_core::wakeups::Wakeups;
 
+use crate::advance::{Advanced, ClockView};
 use crate::clock::Clock;
 use crate::command::Bulk;
 use crate::dispatch::ClaimAsk;
 use crate::error::Result;
 use crate::events::Events;
 use crate::explain::Explanation;
+use crate::forecast::{Forecast, ForecastAsk};
 use crate::health::Health;
 use crate::node::Running;
+use crate::schedule::{Backfill, BackfillAsk, Expect, ScheduleMove, SchedulePut};
 use crate::settings::Settings;
 use crate::settle::AttemptEnd;
 use crate::submit::{Draft, Submission};
 use crate::worker::Registration;
+use crate::workflow::{WorkflowDraft, WorkflowStatus, WorkflowSubmitted};
 
 /// What a node is made of: everything that differs between one machine and a cluster.
 #[derive(Clone, Debug)]
@@ -146,6 +151,76 @@ impl Engine {
         self.running.node.explain(tenant, id).await
     }
 
+    /// Creates a schedule, or replaces what it says. What has fired stays fired.
+    pub async fn put_schedule(&self, schedule: Schedule, expect: Expect) -> Result<SchedulePut> {
+        let node = self.running.node.clone();
+        whole(async move { node.put_schedule(schedule, expect).await }).await
+    }
+
+    /// Its jobs and its ledger stay.
+    pub async fn remove_schedule(&self, at: &ScheduleRef, expect: Expect) -> Result<ScheduleMove> {
+        let (node, at) = (self.running.node.clone(), at.clone());
+        whole(async move { node.remove_schedule(&at, expect).await }).await
+    }
+
+    /// Nothing fires until it is resumed, by a person or at `until`.
+    pub async fn pause_schedule(&self, at: &ScheduleRef, note: String, until: Option<Time>) -> Result<ScheduleMove> {
+        let (node, at) = (self.running.node.clone(), at.clone());
+        whole(async move { node.pause_schedule(&at, note, until).await }).await
+    }
+
+    pub async fn resume_schedule(&self, at: &ScheduleRef) -> Result<ScheduleMove> {
+        let (node, at) = (self.running.node.clone(), at.clone());
+        whole(async move { node.resume_schedule(&at).await }).await
+    }
+
+    /// One job now, beside its occurrences; `None` if there is no such schedule.
+    pub async fn trigger_schedule(&self, at: &ScheduleRef) -> Result<Option<Submission>> {
+        let (node, at) = (self.running.node.clone(), at.clone());
+        whole(async move { node.trigger_schedule(&at).await }).await
+    }
+
+    /// Makes the jobs of past occurrences that have none; `None` if there is no such schedule.
+    pub async fn backfill(&self, at: &ScheduleRef, ask: BackfillAsk) -> Result<Option<Backfill>> {
+        let (node, at) = (self.running.node.clone(), at.clone());
+        whole(async move { node.backfill(&at, ask).await }).await
+    }
+
+    /// What will fire when.
+    pub async fn forecast(&self, ask: ForecastAsk) -> Result<Forecast> {
+        self.running.node.forecast(ask).await
+    }
+
+    /// Takes a graph of jobs in: all of it, or nothing.
+    pub async fn submit_workflow(&self, draft: WorkflowDraft) -> Result<WorkflowSubmitted> {
+        self.running.node.submit_workflow(draft).await
+    }
+
+    /// Where a workflow is, and a page of its jobs; `None` if there is none.
+    pub async fn workflow(
+        &self,
+        tenant: &TenantName,
+        id: WorkflowId,
+        below: Option<JobId>,
+        limit: usize,
+    ) -> Result<Option<WorkflowStatus>> {
+        self.running.node.workflow(tenant, id, below, limit).await
+    }
+
+    /// Cancels every step that has not ended; its callback then runs. `None` if there is no such workflow.
+    pub async fn cancel_workflow(&self, tenant: &TenantName, id: WorkflowId, reason: String) -> Result<Option<Bulk>> {
+        self.running.node.cancel_workflow(tenant, id, reason).await
+    }
+
+    pub fn clock(&self) -> ClockView {
+        self.running.node.clock_view()
+    }
+
+    /// Moves a virtual clock on. All that falls due on the way happens at its own time, in order.
+    pub async fn advance(&self, to: Time) -> Result<Advanced> {
+        self.running.node.advance(to).await
+    }
+
     /// What happens from now on.
     pub fn events(&self) -> Events {
         self.running.node.subscribe()
@@ -156,4 +231,9 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.running.shutdown().await;
     }
+}
+
+/// Runs on a task of its own: a caller that hangs up must not keep others from hearing what was done.
+async fn whole<T: Send + 'static>(work: impl Future<Output = Result<T>> + Send + 'static) -> Result<T> {
+    tokio::spawn(work).await.expect("changes to schedules do not panic")
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use mainspring_core::graph::BadGraph;
+use mainspring_core::schedule::BadSchedule;
 use mainspring_core::store;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -11,6 +13,12 @@ pub enum Error {
     /// Try later: too many requests wait already. Nothing of this one happened.
     #[error("too many requests are waiting; try again in {} ms", retry_after.as_millis())]
     Busy { retry_after: Duration },
+    /// Fix the schedule.
+    #[error(transparent)]
+    Schedule(#[from] BadSchedule),
+    /// Fix the workflow.
+    #[error(transparent)]
+    Graph(#[from] BadGraph),
     /// As [`store::Error`] says.
     #[error(transparent)]
     Store(#[from] store::Error),

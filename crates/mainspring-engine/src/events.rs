@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use mainspring_core::id::{JobId, WorkerId};
-use mainspring_core::name::{QueueRef, TenantName, TypeName};
+use mainspring_core::name::{QueueRef, ScheduleName, TenantName, TypeName};
+use mainspring_core::schedule::ScheduleRef;
 use mainspring_core::time::Time;
 use tokio::sync::broadcast;
 
@@ -23,10 +24,14 @@ pub struct Event {
     pub queue: Option<QueueRef>,
     /// Where it is at hand; nothing is read from the store to say it.
     pub job_type: Option<TypeName>,
+    pub schedule: Option<ScheduleName>,
+    /// Why occurrences were skipped, or a schedule paused.
+    pub reason: Option<String>,
     pub worker: Option<WorkerId>,
     pub attempt: Option<u32>,
     pub error: Option<String>,
-    /// How many jobs became Ready at once, or how many events a Lagged reader missed.
+    /// How many jobs became Ready at once, how many occurrences were skipped or missed, or how many events a Lagged
+    /// reader missed.
     pub count: Option<u64>,
 }
 
@@ -39,6 +44,8 @@ impl Event {
             tenant: None,
             queue: None,
             job_type: None,
+            schedule: None,
+            reason: None,
             worker: None,
             attempt: None,
             error: None,
@@ -52,6 +59,10 @@ impl Event {
 
     pub(crate) fn of_job(self, job: JobId) -> Event {
         Event { job: Some(job), ..self }
+    }
+
+    pub(crate) fn of_schedule(self, schedule: &ScheduleRef) -> Event {
+        Event { tenant: Some(schedule.tenant.clone()), schedule: Some(schedule.name.clone()), ..self }
     }
 
     pub(crate) fn of_type(self, job_type: TypeName) -> Event {
@@ -81,6 +92,16 @@ pub enum EventKind {
     Deleted,
     QueuePaused,
     QueueResumed,
+    /// An occurrence of a schedule made a job, or a person triggered or back-filled one.
+    ScheduleFired,
+    ScheduleSkipped,
+    /// Occurrences passed while nobody looked, and are not caught up.
+    ScheduleMissed,
+    SchedulePaused,
+    ScheduleResumed,
+    /// Created or replaced.
+    ScheduleChanged,
+    ScheduleRemoved,
     /// The reader was too slow and missed some.
     Lagged,
 }
@@ -107,6 +128,13 @@ impl EventKind {
             EventKind::Deleted => "deleted",
             EventKind::QueuePaused => "queue_paused",
             EventKind::QueueResumed => "queue_resumed",
+            EventKind::ScheduleFired => "schedule_fired",
+            EventKind::ScheduleSkipped => "schedule_skipped",
+            EventKind::ScheduleMissed => "schedule_missed",
+            EventKind::SchedulePaused => "schedule_paused",
+            EventKind::ScheduleResumed => "schedule_resumed",
+            EventKind::ScheduleChanged => "schedule_changed",
+            EventKind::ScheduleRemoved => "schedule_removed",
             EventKind::Lagged => "lagged",
         }
     }

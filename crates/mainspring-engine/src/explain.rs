@@ -1,9 +1,10 @@
 //! Why a job is where it is. Reads and reasons; changes nothing.
 
-use mainspring_core::id::{JobId, WorkerId};
-use mainspring_core::job::{JobView, Standing};
-use mainspring_core::lifecycle::State;
-use mainspring_core::name::TenantName;
+use mainspring_core::graph::{Edge, decide_edge};
+use mainspring_core::id::{JobId, WorkerId, WorkflowId};
+use mainspring_core::job::{Dependency, JobView, OnFailure, Origin, Role, Standing};
+use mainspring_core::lifecycle::{State, Status};
+use mainspring_core::name::{ScheduleName, TenantName};
 use mainspring_core::store::{Order, QueueView, WorkerView};
 use mainspring_core::time::Time;
 
@@ -12,16 +13,45 @@ use crate::node::Node;
 
 /// Jobs ahead of one are counted up to here.
 pub const AHEAD_MAX: u64 = 10_000;
+/// Parents that are named one by one; the rest are counted.
+pub const PARENTS_SHOWN_MAX: usize = 20;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     pub view: JobView,
+    /// The most telling first.
     pub reasons: Vec<Reason>,
+    /// When it can start at the earliest, where that is known.
+    pub eta: Option<Time>,
+}
+
+/// A job that another one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parent {
+    pub id: JobId,
+    /// `None` if it is forgotten already.
+    pub status: Option<Status>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
     WaitsUntil(Time),
+    /// These have not ended. Named up to [`PARENTS_SHOWN_MAX`], counted in full.
+    WaitsFor {
+        parents: Vec<Parent>,
+        count: u64,
+    },
+    /// These ended badly, or are forgotten, and it was to be held then: until each is revived and succeeds, or a person
+    /// runs or cancels it. Named up to [`PARENTS_SHOWN_MAX`], counted in full.
+    HeldFor {
+        parents: Vec<Parent>,
+        count: u64,
+    },
+    /// It is the callback, and so many steps have not ended.
+    WaitsForSteps {
+        workflow: WorkflowId,
+        unfinished: u64,
+    },
     JobPaused,
     QueuePaused,
     /// Others of its queue go first. `at_least`: there may be more than that.
@@ -29,8 +59,10 @@ pub enum Reason {
         ahead: u64,
         at_least: bool,
     },
-    /// Nobody is registered for this queue.
-    NoWorker,
+    /// Nobody is registered for this queue; so many of its tenant are for others.
+    NoWorker {
+        elsewhere: u64,
+    },
     /// Until its worker has been silent for too long, or its own timeout, whichever comes first.
     HeldBy {
         worker: WorkerId,
@@ -52,6 +84,11 @@ pub enum Reason {
     },
     /// The next claim of its queue gets it.
     NextUp,
+    /// Why it is there at all.
+    MadeBy {
+        schedule: ScheduleName,
+        occurrence: Time,
+    },
 }
 
 impl Node {
@@ -59,7 +96,7 @@ impl Node {
         let mut views = self.store.get(tenant, vec![id]).await?;
         let Some(view) = views.pop().flatten() else { return Ok(None) };
         let queues = match view.standing.state {
-            State::Waiting | State::Ready => self.store.queues(Some(tenant)).await?,
+            State::Blocked | State::Waiting | State::Ready => self.store.queues(Some(tenant)).await?,
             _ => vec![],
         };
         let workers = match view.standing.state {
@@ -70,9 +107,47 @@ impl Node {
             State::Ready => self.store.ahead(tenant, id, AHEAD_MAX).await?,
             _ => None,
         };
+        let bonds = self.bonds_of(&view).await?;
         let queue = queues.iter().find(|queue| queue.queue.queue == view.job.queue);
-        let reasons = reasons(&view, Around { now: self.clock.now(), queue, workers: &workers, ahead });
-        Ok(Some(Explanation { view, reasons }))
+        let around = Around { now: self.clock.now(), queue, workers: &workers, ahead, bonds: &bonds };
+        let reasons = reasons(&view, around);
+        let eta = eta(&view, queue);
+        Ok(Some(Explanation { view, reasons, eta }))
+    }
+
+    /// What a Blocked job waits for.
+    async fn bonds_of(&self, view: &JobView) -> Result<Bonds> {
+        if view.standing.state != State::Blocked {
+            return Ok(Bonds::default());
+        }
+        let (tenant, asked) = (&view.job.tenant, &view.job.depends_on);
+        let found = self.store.get(tenant, asked.iter().map(|dependency| dependency.parent).collect()).await?;
+        let parents = asked.iter().copied().zip(found.iter().map(|view| view.as_ref().map(Seen::of))).collect();
+        let steps = match &view.job.workflow {
+            Some(place) if place.role == Role::Callback => self.store.workflow(tenant, place.workflow).await?,
+            _ => None,
+        };
+        Ok(Bonds { parents, steps: steps.map(|steps| (steps.id, steps.unfinished())) })
+    }
+}
+
+/// What a job waits for, as it is now.
+#[derive(Clone, Debug, Default)]
+struct Bonds {
+    parents: Vec<(Dependency, Option<Seen>)>,
+    /// Its workflow, and how many of the steps have not ended.
+    steps: Option<(WorkflowId, u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    state: State,
+    status: Status,
+}
+
+impl Seen {
+    fn of(view: &JobView) -> Seen {
+        Seen { state: view.standing.state, status: view.status() }
     }
 }
 
@@ -84,13 +159,21 @@ struct Around<'a> {
     workers: &'a [WorkerView],
     /// Counted up to [`AHEAD_MAX`].
     ahead: Option<u64>,
+    bonds: &'a Bonds,
 }
 
 /// The most telling reason first.
 fn reasons(view: &JobView, around: Around<'_>) -> Vec<Reason> {
+    let mut reasons = reasons_of_state(view, around);
+    let made_by = |origin: &Origin| Reason::MadeBy { schedule: origin.schedule.clone(), occurrence: origin.occurrence };
+    reasons.extend(view.job.origin.as_deref().map(made_by));
+    reasons
+}
+
+fn reasons_of_state(view: &JobView, around: Around<'_>) -> Vec<Reason> {
     let standing = &view.standing;
     match standing.state {
-        State::Blocked => held_back(standing, around),
+        State::Blocked => [held_back(standing, around), blocked(view, around.bonds)].concat(),
         State::Waiting => [held_back(standing, around), vec![Reason::WaitsUntil(standing.ready_at)]].concat(),
         State::Ready => ready(view, around),
         State::Running => running(standing, around),
@@ -110,10 +193,52 @@ fn held_back(standing: &Standing, around: Around<'_>) -> Vec<Reason> {
     job.into_iter().chain(queue_paused.then_some(Reason::QueuePaused)).collect()
 }
 
+fn blocked(view: &JobView, bonds: &Bonds) -> Vec<Reason> {
+    let how = |(dependency, seen): &(Dependency, Option<Seen>)| match seen {
+        // It dies or is cancelled with its parent before long.
+        Some(seen) if decide_edge(seen.state, dependency.on_failure) == Edge::Cancels => Edge::Open,
+        Some(seen) => decide_edge(seen.state, dependency.on_failure),
+        // A parent that is forgotten has ended; only an edge that holds can have outlived it.
+        None if dependency.on_failure == OnFailure::Hold => Edge::Holds,
+        None => Edge::Satisfied,
+    };
+    let those = |edge: Edge| {
+        let found = || bonds.parents.iter().filter(move |bond| how(bond) == edge);
+        let parent = |(dependency, seen): &(Dependency, Option<Seen>)| Parent {
+            id: dependency.parent,
+            status: seen.map(|seen| seen.status),
+        };
+        (found().take(PARENTS_SHOWN_MAX).map(parent).collect::<Vec<_>>(), found().count() as u64)
+    };
+    let mut reasons = vec![];
+    let (parents, count) = those(Edge::Holds);
+    if count > 0 {
+        reasons.push(Reason::HeldFor { parents, count });
+    }
+    let (parents, count) = those(Edge::Open);
+    if count > 0 {
+        reasons.push(Reason::WaitsFor { parents, count });
+    }
+    if let Some((workflow, unfinished)) = bonds.steps.filter(|&(_, unfinished)| unfinished > 0) {
+        reasons.push(Reason::WaitsForSteps { workflow, unfinished });
+    }
+    if view.standing.ready_at > view.job.submitted_at {
+        reasons.push(Reason::WaitsUntil(view.standing.ready_at));
+    }
+    reasons
+}
+
+/// A job that waits for nothing but its time.
+fn eta(view: &JobView, queue: Option<&QueueView>) -> Option<Time> {
+    let free = !view.standing.paused && !queue.is_some_and(|queue| queue.paused);
+    (free && view.standing.state == State::Waiting).then_some(view.standing.ready_at)
+}
+
 fn ready(view: &JobView, around: Around<'_>) -> Vec<Reason> {
     let mut reasons = held_back(&view.standing, around);
-    if !around.workers.iter().any(|worker| serves(worker, view, around.now)) {
-        reasons.push(Reason::NoWorker);
+    let here = |worker: &&WorkerView| works_for(worker, view, around.now);
+    if !around.workers.iter().filter(here).any(|worker| serves(worker, view)) {
+        reasons.push(Reason::NoWorker { elsewhere: around.workers.iter().filter(here).count() as u64 });
     }
     if let Some(ahead) = around.ahead.filter(|&ahead| ahead > 0) {
         reasons.push(Reason::Behind { ahead, at_least: ahead >= AHEAD_MAX });
@@ -124,12 +249,13 @@ fn ready(view: &JobView, around: Around<'_>) -> Vec<Reason> {
     reasons
 }
 
+fn works_for(worker: &WorkerView, view: &JobView, now: Time) -> bool {
+    worker.tenant == view.job.tenant && worker.order == Order::Work && worker.expires_at > now
+}
+
 /// A worker that named no queues may ask for any.
-fn serves(worker: &WorkerView, view: &JobView, now: Time) -> bool {
-    worker.tenant == view.job.tenant
-        && worker.order == Order::Work
-        && worker.expires_at > now
-        && (worker.info.queues.is_empty() || worker.info.queues.contains(&view.job.queue))
+fn serves(worker: &WorkerView, view: &JobView) -> bool {
+    worker.info.queues.is_empty() || worker.info.queues.contains(&view.job.queue)
 }
 
 fn running(standing: &Standing, around: Around<'_>) -> Vec<Reason> {

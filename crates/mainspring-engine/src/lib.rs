@@ -3,11 +3,12 @@
 //!
 //! Reading order:
 //! - [`Engine`] (`engine`): the handle that callers hold. `node`: what its parts share, how it starts and ends.
-//! - The verbs: `submit`, `dispatch` (claim), `report`, `settle`, `worker` (register, heartbeat, leave), `command`,
-//!   `explain`. Each is the caller's side, and the call to the store with all that follows from it.
+//! - The verbs: `submit`, `workflow`, `dispatch` (claim), `report`, `settle`, `worker` (register, heartbeat, leave), `command`,
+//!   `schedule`, `forecast`, `explain`, `advance` (the clock of users' tests). Each is the caller's side, and the call to the store with all that follows from it.
 //! - `gather`: concurrent requests of one verb become one call.
 //! - The actors, each named for the moment it owns: [`trigger`] (something falls due), `sweep` (something ran out),
-//!   `ownership` (a term must be renewed). `actor` is the loop around them.
+//!   `ownership` (a term must be renewed). `actor` is the loop around them, `nudge`
+//!   wakes one, `calm` knows when all rest.
 //! - `announce`: who is told that something is ready. `relay`: the same for other nodes. `signal`: that the node closes. `events`: for onlookers.
 //! - `clock` and `mint`: the only places with a clock, a sleep or a random number.
 //! - `settings`, `error`, `health`, [`measure`].
@@ -15,17 +16,23 @@
 mod engine;
 mod node;
 
+mod advance;
 mod command;
 mod dispatch;
 mod explain;
+mod forecast;
 mod report;
+mod schedule;
 mod settle;
 mod submit;
 mod worker;
+mod workflow;
 
 mod gather;
 
 mod actor;
+mod calm;
+mod nudge;
 mod ownership;
 mod sweep;
 pub mod trigger;
@@ -46,15 +53,22 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use advance::{Advanced, ClockView};
+pub use clock::{Clock, ManualClock, SystemClock, VirtualClock};
 pub use command::Bulk;
 pub use dispatch::ClaimAsk;
 pub use engine::{Engine, Parts};
 pub use error::{Error, Result};
 pub use events::{Event, EventKind, Events};
-pub use explain::{Explanation, Reason};
+pub use explain::{Explanation, Parent, Reason};
+pub use forecast::{
+    FORECAST_FIRES_MAX, FORECAST_JOBS_MAX, FORECAST_SPAN_MAX, FORECAST_STEP_MIN, Forecast, ForecastAsk, ForecastMinute,
+    Herd,
+};
 pub use health::Health;
+pub use schedule::{Backfill, BackfillAsk, BackfillOccurrence, BackfillWas, Expect, ScheduleMove, SchedulePut};
 pub use settings::Settings;
 pub use settle::AttemptEnd;
 pub use submit::{Draft, Expiry, IdempotencyAsk, Submission, When};
 pub use worker::Registration;
+pub use workflow::{StepDraft, WorkflowDraft, WorkflowStatus, WorkflowSubmission, WorkflowSubmitted};

@@ -7,12 +7,14 @@ use std::sync::{Arc, RwLock};
 
 use mainspring_core::job::ExecutionOutcome;
 use mainspring_core::name::QueueName;
+use mainspring_core::schedule::Reason;
 use mainspring_core::store;
 use metrics::{
     Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 
 use crate::clock::Stopwatch;
+use crate::schedule::word_of;
 
 /// Labels: `queue`.
 pub const SUBMITTED_TOTAL: &str = "mainspring_submitted_total";
@@ -34,6 +36,12 @@ pub const STORE_CALL_SECONDS: &str = "mainspring_store_call_seconds";
 /// Labels: `call`.
 pub const GATHER_JOBS: &str = "mainspring_gather_jobs";
 pub const SEATS_HELD: &str = "mainspring_seats_held";
+/// Labels: `how`.
+pub const SCHEDULE_FIRES_TOTAL: &str = "mainspring_schedule_fires_total";
+/// Labels: `reason`.
+pub const SCHEDULE_SKIPPED_TOTAL: &str = "mainspring_schedule_skipped_total";
+pub const SCHEDULE_MISSED_TOTAL: &str = "mainspring_schedule_missed_total";
+pub const SCHEDULE_LATENESS_SECONDS: &str = "mainspring_schedule_lateness_seconds";
 
 /// Tells the recorder what each of them means. Call it once, after the recorder is installed.
 pub fn describe() {
@@ -53,6 +61,10 @@ pub fn describe() {
     describe_histogram!(CLAIM_LATENCY_SECONDS, Unit::Seconds, "From due to handed out, for first attempts");
     describe_histogram!(STORE_CALL_SECONDS, Unit::Seconds, "How long the store took, by call");
     describe_histogram!(GATHER_JOBS, Unit::Count, "Jobs in one gathered store call, by call");
+    describe_counter!(SCHEDULE_FIRES_TOTAL, "Jobs made by schedules: on occurrences, triggered or back-filled");
+    describe_counter!(SCHEDULE_SKIPPED_TOTAL, "Occurrences that made no job, by reason");
+    describe_counter!(SCHEDULE_MISSED_TOTAL, "Occurrences that passed while nobody looked and were not caught up");
+    describe_histogram!(SCHEDULE_LATENESS_SECONDS, Unit::Seconds, "From an occurrence to its job being stored");
     describe_gauge!(SEATS_HELD, "Seats this node holds");
 }
 
@@ -70,11 +82,12 @@ pub(crate) enum Call {
     Settle,
     Reclaim,
     Command,
+    Turn,
     Prune,
 }
 
 impl Call {
-    const ALL: [Call; 9] = [
+    const ALL: [Call; 10] = [
         Call::Submit,
         Call::Promote,
         Call::Claim,
@@ -83,6 +96,7 @@ impl Call {
         Call::Settle,
         Call::Reclaim,
         Call::Command,
+        Call::Turn,
         Call::Prune,
     ];
 
@@ -96,6 +110,7 @@ impl Call {
             Call::Settle => "settle",
             Call::Reclaim => "reclaim",
             Call::Command => "command",
+            Call::Turn => "turn",
             Call::Prune => "prune",
         }
     }
@@ -118,6 +133,38 @@ pub(crate) struct Meters {
     pub(crate) fire_lateness: Histogram,
     pub(crate) claim_latency: Histogram,
     pub(crate) seats_held: Gauge,
+    pub(crate) schedules: ScheduleMeters,
+}
+
+/// The counters of all schedules together: there may be a million.
+pub(crate) struct ScheduleMeters {
+    pub(crate) fires: Counter,
+    pub(crate) triggered: Counter,
+    pub(crate) backfilled: Counter,
+    pub(crate) missed: Counter,
+    skipped: [Counter; REASONS.len()],
+    pub(crate) lateness: Histogram,
+}
+
+const REASONS: [Reason; 4] = [Reason::Overlap, Reason::Paused, Reason::Dst, Reason::QueueFull];
+
+impl ScheduleMeters {
+    fn new() -> ScheduleMeters {
+        let made = |how: &'static str| counter!(SCHEDULE_FIRES_TOTAL, "how" => how);
+        ScheduleMeters {
+            fires: made("occurrence"),
+            triggered: made("trigger"),
+            backfilled: made("backfill"),
+            missed: counter!(SCHEDULE_MISSED_TOTAL),
+            skipped: REASONS.map(|reason| counter!(SCHEDULE_SKIPPED_TOTAL, "reason" => word_of(reason))),
+            lateness: histogram!(SCHEDULE_LATENESS_SECONDS),
+        }
+    }
+
+    pub(crate) fn skipped(&self, reason: Reason) -> &Counter {
+        let at = REASONS.iter().position(|&known| known == reason);
+        &self.skipped[at.expect("every reason is in the table")]
+    }
 }
 
 /// The counters of one queue.
@@ -171,6 +218,7 @@ impl Meters {
             fire_lateness: histogram!(FIRE_LATENESS_SECONDS),
             claim_latency: histogram!(CLAIM_LATENCY_SECONDS),
             seats_held: gauge!(SEATS_HELD),
+            schedules: ScheduleMeters::new(),
         }
     }
 

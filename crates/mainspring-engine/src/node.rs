@@ -8,10 +8,11 @@ use mainspring_core::job::Job;
 use mainspring_core::seats::Seats;
 use mainspring_core::store::{Beat, Claim, Hold, Pulse, Report, Settled, Settlement, Store, Submitted};
 use mainspring_core::wakeups::{Wakeup, Wakeups};
-use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
 
 use crate::actor::{self, Actor};
+use crate::calm::Calm;
 use crate::clock::Clock;
 use crate::dispatch::{Backstop, Handful, Poll, Turn, Turned, give_back};
 use crate::engine::Parts;
@@ -21,11 +22,13 @@ use crate::gather::{Bounds, Gather, Gathering, gather};
 use crate::health::{Chart, Health};
 use crate::measure::Meters;
 use crate::mint::Mint;
+use crate::nudge::Nudge;
 use crate::ownership::{Holdings, Ownership};
+use crate::schedule::Calendars;
 use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::sweep::Sweep;
-use crate::trigger::{Plan, Trigger};
+use crate::trigger::{Plan, Rounds, Trigger, Turner};
 use crate::{relay, settle};
 
 /// How long a node that shuts down waits for its seats to be given up. Their terms end by themselves.
@@ -57,8 +60,14 @@ pub(crate) struct Node {
     pub(crate) poll: Poll,
     pub(crate) plan: Plan,
     /// Nudges for the actors; the trigger's is the plan's.
-    pub(crate) ownership: Arc<Notify>,
-    pub(crate) sweep: Arc<Notify>,
+    pub(crate) ownership: Arc<Nudge>,
+    pub(crate) sweep: Arc<Nudge>,
+    /// Due schedules on their way from the trigger to the one that turns them.
+    pub(crate) rounds: Rounds,
+    pub(crate) calendars: Calendars,
+    pub(crate) calm: Calm,
+    /// Held by whoever moves the clock.
+    pub(crate) walk: Mutex<()>,
     /// Claimed jobs that did not reach their worker.
     pub(crate) dropped: mpsc::UnboundedSender<Vec<LeaseId>>,
     pub(crate) hints: mpsc::Sender<Vec<Wakeup>>,
@@ -125,6 +134,10 @@ impl Node {
             poll: Poll::new(),
             ownership: Arc::default(),
             sweep: Arc::default(),
+            rounds: Rounds::new(),
+            calendars: Calendars::new(),
+            calm: Calm::new(),
+            walk: Mutex::default(),
             dropped,
             hints,
             closing: Signal::new(),
@@ -182,6 +195,7 @@ impl Running {
         tasks.working.extend([
             actor::spawn(ownership, &node, node.ownership.clone(), renew_at),
             actor::spawn(trigger, &node, node.plan.nudge(), fire_at),
+            actor::spawn(Turner::new(node.clone()), &node, node.rounds.nudge(), now),
             actor::spawn(sweep, &node, node.sweep.clone(), now),
             actor::spawn(Backstop::new(node.clone()), &node, Arc::default(), now),
         ]);

@@ -16,6 +16,8 @@ pub struct Settings {
     pub retention: Duration,
     /// How long Dead jobs are kept.
     pub dead_retention: Duration,
+    /// How long the ledger remembers what became of a schedule's occurrences.
+    pub ledger_retention: Duration,
     /// The longest wait of a claim.
     pub claim_wait_max: Duration,
     /// Jobs in one gathered store call. A larger request goes alone.
@@ -38,6 +40,7 @@ impl Default for Settings {
             sweep_every: Duration::from_secs(1),
             retention: DAY,
             dead_retention: 30 * DAY,
+            ledger_retention: 90 * DAY,
             claim_wait_max: Duration::from_secs(60),
             gather_jobs_max: 2_000,
             gather_calls_max: 16,

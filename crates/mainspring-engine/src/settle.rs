@@ -88,6 +88,9 @@ pub(crate) async fn apply(node: &Arc<Node>, settlements: Vec<Settlement>) -> sto
 
     node.count_settled(&answers, &outcomes);
     node.announce(now, news(&answers));
+    if answers.iter().any(|answer| matches!(answer, Settled::Applied { awaited: true, .. })) {
+        node.plan.release();
+    }
     if let Some(said) = said {
         node.stage.say(|| {
             let told = said.into_iter().zip(answers.iter().zip(&outcomes));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Dependency, Idempotency, Job, Json, Keys};
+use mainspring_core::job::{Dependency, Idempotency, Job, Json, Keys, Role};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, Tag, TenantName, TypeName};
 use mainspring_core::rank::Priority;
@@ -62,6 +62,12 @@ pub struct IdempotencyAsk {
     pub key: IdempotencyKey,
     pub fingerprint: [u8; 16],
     pub retention: Duration,
+}
+
+impl IdempotencyAsk {
+    pub(crate) fn from(self, now: Time) -> Idempotency {
+        Idempotency { key: self.key, fingerprint: self.fingerprint, until: now.after(self.retention) }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -148,7 +154,10 @@ impl Node {
                     }
                 }
                 Submitted::QueueFull { .. } => full += 1,
-                Submitted::Duplicate { .. } | Submitted::Mismatch { .. } => {}
+                Submitted::Duplicate { .. }
+                | Submitted::Mismatch { .. }
+                | Submitted::UnknownParent { .. }
+                | Submitted::FailedParent { .. } => {}
             }
         }
         self.meters.queue(&queue.queue).submitted.increment(accepted);
@@ -156,6 +165,10 @@ impl Node {
             self.meters.rejected_queue_full.increment(full);
         }
     }
+}
+
+fn is_callback(job: &Job) -> bool {
+    job.workflow.as_ref().is_some_and(|place| place.role == Role::Callback)
 }
 
 /// Jobs of one queue in a row, so that a batch is counted by queue and not by job.
@@ -177,7 +190,8 @@ impl Run {
         for run in runs {
             let (own, others) = rest.split_at(run.len);
             rest = others;
-            let due = own.iter().filter(|job| job.run_at <= now).count();
+            let waits = |job: &&Job| !job.depends_on.is_empty() || is_callback(job);
+            let due = own.iter().filter(|job| job.run_at <= now && !waits(job)).count();
             (0..due).for_each(|_| news.ready(&run.queue.tenant, &run.queue.queue));
         }
         news.into_ready()
@@ -185,17 +199,20 @@ impl Run {
 }
 
 impl Submission {
-    fn new(minted: JobId, answer: Submitted) -> Submission {
+    pub(crate) fn new(minted: JobId, answer: Submitted) -> Submission {
         let id = match answer {
             Submitted::Duplicate { id } | Submitted::Mismatch { id } => id,
-            Submitted::Accepted { .. } | Submitted::QueueFull { .. } => minted,
+            Submitted::Accepted { .. }
+            | Submitted::QueueFull { .. }
+            | Submitted::UnknownParent { .. }
+            | Submitted::FailedParent { .. } => minted,
         };
         Submission { id, answer }
     }
 }
 
 impl Draft {
-    fn into_job(self, id: JobId, now: Time, seed: u64) -> Job {
+    pub(crate) fn into_job(self, id: JobId, now: Time, seed: u64) -> Job {
         let asked = match self.when {
             When::Now => now,
             When::At(at) => at,
@@ -206,11 +223,7 @@ impl Draft {
             Expiry::At(at) => at,
             Expiry::In(span) => run_at.after(span),
         });
-        let idempotency = self.idempotency.map(|ask| Idempotency {
-            key: ask.key,
-            fingerprint: ask.fingerprint,
-            until: now.after(ask.retention),
-        });
+        let idempotency = self.idempotency.map(|ask| ask.from(now));
         Job {
             id,
             tenant: self.tenant,

@@ -43,7 +43,8 @@ impl Sweep {
 
     fn spares_silent(&mut self, now: Time) -> bool {
         let settings = &self.node.settings;
-        let paused = now.since(self.ended_at) > settings.sweep_every * PAUSE_INTERVALS;
+        // A clock that is moved by people leaps, and nobody was kept from being heard.
+        let paused = !self.node.is_walking() && now.since(self.ended_at) > settings.sweep_every * PAUSE_INTERVALS;
         let set_back = now < self.ended_at;
         if paused || set_back {
             self.spare_until = now.after(settings.lease_default);
@@ -58,6 +59,9 @@ impl Sweep {
             let reclaimed = node.meters.time(Call::Reclaim, node.store.reclaim(now, ask)).await?;
             let more = reclaimed.more;
             self.tell(now, &reclaimed);
+            if !reclaimed.expired.is_empty() {
+                node.plan.release();
+            }
             let settlements: Vec<Settlement> =
                 reclaimed.leases.into_iter().map(|lost| self.decide(now, lost)).collect();
             if !settlements.is_empty() {
@@ -112,6 +116,7 @@ impl Sweep {
         let ask = Prune {
             ended_before: now.before(node.settings.retention),
             dead_before: now.before(node.settings.dead_retention),
+            ledger_before: now.before(node.settings.ledger_retention),
             limit: PRUNE_ITEMS_MAX,
         };
         let stop_at = node.clock.now().after(PRUNE_BUDGET);

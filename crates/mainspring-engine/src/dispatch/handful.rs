@@ -84,7 +84,7 @@ pub(crate) async fn give_back(
         while let Err(error) = settle::apply(&node, leases.iter().copied().map(release).collect()).await {
             tracing::warn!(%error, jobs = leases.len(), "could not give back jobs that their worker did not receive");
             tokio::select! {
-                () = node.clock.sleep_until(node.clock.now().after(AGAIN_AFTER)) => {}
+                () = node.clock.patience(AGAIN_AFTER) => {}
                 // Their leases run out by themselves.
                 () = ended.raised() => return,
             }

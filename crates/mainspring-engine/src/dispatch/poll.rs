@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use super::handful::Handful;
 use super::parking::{Parked, Parking, Waiter, Woken};
 use crate::actor::Actor;
+use crate::calm::Errand;
 use crate::error::{Error, Result};
 use crate::events::{Event, EventKind};
 use crate::gather;
@@ -79,7 +80,7 @@ impl Node {
             match self.poll.parking.park(Waiter::new(claim.clone(), reply, over.clone()), generation) {
                 Parked::Waiting { ticket } => {
                     let place = Place { parking: &self.poll.parking, ticket, over };
-                    return self.wait(place, answer, patience).await;
+                    return self.wait(place, answer, patience.wait).await;
                 }
                 Parked::Changed(_) => {}
                 Parked::Over(_) => return Ok(handful.take()),
@@ -93,20 +94,12 @@ impl Node {
         &self,
         place: Place<'_>,
         mut answer: oneshot::Receiver<Result<Handful>>,
-        Patience { wait, mut until }: Patience,
+        wait: Duration,
     ) -> Result<ClaimAnswer> {
-        loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return answer.unwrap_or(Err(Error::Closed)).map(Handful::take),
-                () = self.clock.sleep_until(until) => {}
-            }
-            let now = self.clock.now();
-            if now >= until {
-                break;
-            }
-            // The clock was set back. That makes nobody wait longer than it asked to.
-            until = until.min(now.after(wait));
+        tokio::select! {
+            biased;
+            answer = &mut answer => return answer.unwrap_or(Err(Error::Closed)).map(Handful::take),
+            () = self.clock.patience(wait) => {}
         }
         if place.leave() {
             return Ok(ClaimAnswer::Jobs(vec![]));
@@ -270,7 +263,11 @@ fn serve_all(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake) {
             weight <= node.settings.gather_jobs_max
         });
         let later = rest.split_off(fits.count().max(1));
-        tokio::spawn(serve(node.clone(), rest, wake));
+        let (serving, errand) = (serve(node.clone(), rest, wake), Errand::begin(node));
+        tokio::spawn(async move {
+            serving.await;
+            drop(errand);
+        });
         rest = later;
     }
 }

@@ -72,7 +72,7 @@ async fn explain_says_what_a_job_waits_for_all_along_its_walk() {
     let id = world.submit(due_in(seconds(60))).await;
     assert_eq!(why(id).await, [Reason::WaitsUntil(START.after(seconds(60)))]);
     world.engine.command(of_job(id, JobCommand::RunNow)).await.unwrap();
-    assert_eq!(why(id).await, [Reason::NoWorker]);
+    assert_eq!(why(id).await, [Reason::NoWorker { elsewhere: 0 }]);
     let worker = world.worker().await;
     assert_eq!(why(id).await, [Reason::NextUp]);
     let second = world.submit(draft()).await;

@@ -2,14 +2,21 @@
 //!
 //! [`World::still`] has a node whose actors the test ticks by hand, [`World::running`] one that runs by itself.
 
+mod advance;
 mod claim;
 mod command;
+mod depend;
+mod forecast;
+mod lossy;
+mod operate;
 mod ownership;
 mod settle;
 mod storm;
 mod sweep;
 mod trigger;
+mod turn;
 mod worker;
+mod workflow;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,17 +26,20 @@ use async_trait::async_trait;
 use mainspring_core::id::{JobId, NodeId, WorkerId};
 use mainspring_core::job::{Claimed, Failure, JobView, Json, Keys};
 use mainspring_core::lifecycle::State;
-use mainspring_core::name::{QueueName, TenantName, TypeName};
+use mainspring_core::name::{QueueName, ScheduleName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::{Backoff, RetryPolicy};
+use mainspring_core::schedule::{
+    Catchup, LedgerRow, Overlap, Schedule, ScheduleRef, ScheduleView, Spec, Template, What,
+};
 use mainspring_core::seats::{Seat, Seats, Term};
-use mainspring_core::store::{self, ClaimAnswer, Settled, Store, Submitted, WorkerInfo};
+use mainspring_core::store::{self, ClaimAnswer, Filter, LedgerQuery, Query, Settled, Store, Submitted, WorkerInfo};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{Outcome, RetryWish};
 use mainspring_store::memory::{Alone, Memory, MemorySeats};
 
 use crate::node::{Node, Running};
-use crate::{AttemptEnd, ClaimAsk, Clock, Draft, Engine, ManualClock, Parts, Settings, When};
+use crate::{AttemptEnd, ClaimAsk, Clock, Draft, Engine, Expect, ManualClock, Parts, SchedulePut, Settings, When};
 
 const START: Time = Time::from_millis(1_790_000_000_000);
 
@@ -74,6 +84,28 @@ fn draft() -> Draft {
 
 fn due_in(wait: Duration) -> Draft {
     Draft { when: When::In(wait), ..draft() }
+}
+
+/// A schedule that makes the jobs of [`draft`], counted from the start.
+fn schedule(name: &str, every: Duration) -> Schedule {
+    let draft = draft();
+    Schedule {
+        tenant: tenant(),
+        name: ScheduleName::parse(name).unwrap(),
+        when: mainspring_core::schedule::When::new(vec![Spec::Every { every, anchor: Some(START) }]),
+        job: Template {
+            retry: draft.retry,
+            max_attempts: draft.max_attempts,
+            max_crashes: draft.max_crashes,
+            ..Template::new(draft.kind)
+        },
+        catchup: Catchup::default(),
+        overlap: Overlap::Allow,
+        jitter: Duration::ZERO,
+        max_runs: None,
+        pause_on_failure: false,
+        note: None,
+    }
 }
 
 fn ask(worker: WorkerId, wait: Duration) -> ClaimAsk {
@@ -130,13 +162,13 @@ impl Seats for FlakySeats {
 #[derive(Clone)]
 struct Ground {
     clock: Arc<ManualClock>,
-    store: Arc<Memory>,
+    store: Arc<dyn Store>,
     seats: Arc<FlakySeats>,
 }
 
 impl Ground {
     fn new() -> Ground {
-        Ground { clock: Arc::new(ManualClock::new(START)), store: Arc::default(), seats: Arc::default() }
+        Ground { clock: Arc::new(ManualClock::new(START)), store: Arc::new(Memory::new()), seats: Arc::default() }
     }
 
     fn parts(&self) -> Parts {
@@ -214,5 +246,50 @@ impl World {
 
     async fn state(&self, id: JobId) -> State {
         self.view(id).await.expect("there is such a job").standing.state
+    }
+
+    async fn put(&self, schedule: Schedule) -> ScheduleRef {
+        let put = self.engine.put_schedule(schedule.clone(), Expect::Anything).await.unwrap();
+        assert!(matches!(put, SchedulePut::Created(_) | SchedulePut::Replaced(_)), "{put:?}");
+        schedule.reference()
+    }
+
+    async fn schedule(&self, at: &ScheduleRef) -> ScheduleView {
+        self.ground.store.schedule(at).await.unwrap().expect("there is such a schedule")
+    }
+
+    /// The whole ledger, oldest first.
+    async fn ledger(&self, at: &ScheduleRef) -> Vec<LedgerRow> {
+        let (mut rows, mut below) = (vec![], None);
+        loop {
+            let query = LedgerQuery { schedule: at.clone(), below, limit: 1_000 };
+            let page = self.ground.store.ledger(query).await.unwrap();
+            rows.extend(page.rows);
+            below = page.next;
+            if below.is_none() {
+                rows.reverse();
+                return rows;
+            }
+        }
+    }
+
+    /// What became of each occurrence, oldest first.
+    async fn fates(&self, at: &ScheduleRef) -> Vec<What> {
+        self.ledger(at).await.into_iter().map(|row| row.what).collect()
+    }
+
+    /// The jobs of a schedule, oldest first.
+    async fn made_by(&self, at: &ScheduleRef) -> Vec<JobView> {
+        let (mut jobs, mut below) = (vec![], None);
+        loop {
+            let filter = Filter { schedule: Some(at.name.clone()), ..Filter::default() };
+            let page = self.ground.store.find(Query { tenant: tenant(), filter, below, limit: 1_000 }).await.unwrap();
+            jobs.extend(page.jobs);
+            below = page.next;
+            if below.is_none() {
+                jobs.reverse();
+                return jobs;
+            }
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! The actor that sleeps until the next instant and promotes what is due for the segments this node holds. The one
 //! place where time becomes readiness.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_core::name::QueueRef;
 use mainspring_core::segment::Segments;
 use mainspring_core::store::{Promote, Promoted};
 use mainspring_core::time::Time;
@@ -15,8 +17,13 @@ use crate::events::{Event, EventKind};
 use crate::measure::Call;
 use crate::node::Node;
 
+use super::rounds::ROUND_SCHEDULES_MAX;
+
 /// The store is read at least this often, whatever the wheel says: for jobs of other nodes, and for clocks that step.
 pub(crate) const RESYNC_EVERY: Duration = Duration::from_secs(1);
+/// A child that was let go may have to wait for a time of its own, and only a resync tells it to the wheel. Chains of jobs end
+/// often, and a resync is dear: they share one.
+const RELEASED_RESYNC: Duration = Duration::from_millis(20);
 /// Jobs promoted in one call, so that a burst does not keep the store from its other work.
 const PROMOTE_JOBS_MAX: usize = 20_000;
 
@@ -40,9 +47,10 @@ impl Trigger {
             if segments.is_empty() || self.node.closing.is_raised() {
                 return Ok(());
             }
-            let promoted = self.promote(now, segments, look_ahead).await?;
+            let mut promoted = self.promote(now, segments, look_ahead).await?;
+            self.node.rounds.hand_over(mem::take(&mut promoted.due));
             let more = promoted.more;
-            self.tell(now, promoted);
+            self.node.tell_promoted(now, promoted);
             if !more {
                 return Ok(());
             }
@@ -57,12 +65,17 @@ impl Trigger {
             look_ahead_until: now.after(look_ahead),
             // One for each millisecond: none is ever left out.
             look_ahead_limit: look_ahead.as_millis() as usize,
+            // Those of the round that is under way would be listed again.
+            due_limit: if self.node.rounds.under_way() { 0 } else { ROUND_SCHEDULES_MAX },
         };
         Ok(self.node.meters.time(Call::Promote, self.node.store.promote(now, ask)).await?)
     }
+}
 
-    fn tell(&self, now: Time, promoted: Promoted) {
-        let node = &self.node;
+impl Node {
+    /// Tells everybody what a promote has changed.
+    pub(crate) fn tell_promoted(self: &Arc<Node>, now: Time, promoted: Promoted) {
+        let node = self;
         node.chart.promoted(now);
         node.plan.expect(&promoted.upcoming);
         if let Some(oldest) = promoted.oldest {
@@ -73,7 +86,10 @@ impl Trigger {
                 let ready = Event::new(now, EventKind::Ready).of_queue(Clone::clone(queue));
                 Event { count: Some(*count), ..ready }
             };
-            promoted.ready.iter().map(event).collect::<Vec<_>>()
+            let cancelled =
+                |(id, queue): &(_, QueueRef)| Event::new(now, EventKind::Cancelled).of_queue(queue.clone()).of_job(*id);
+            let ready = promoted.ready.iter().map(event);
+            ready.chain(promoted.cancelled.iter().map(cancelled)).collect::<Vec<_>>()
         });
         node.announce(now, News::ready_of(promoted.ready));
     }
@@ -91,11 +107,14 @@ impl Actor for Trigger {
             self.resync_at = Time::ZERO;
             return Ok(now.after(RESYNC_EVERY));
         }
-        let (due, look_again) = self.node.plan.take_due(now);
+        let (due, asked) = self.node.plan.take_due(now);
         let set_back = now < self.ticked_at;
-        let resync = look_again || set_back || now >= self.resync_at;
+        let resync = asked.look_again || set_back || now >= self.resync_at;
+        if asked.released {
+            self.resync_at = self.resync_at.min(now.after(RELEASED_RESYNC));
+        }
         self.ticked_at = now;
-        if due || resync {
+        if due || resync || asked.released || asked.round_over {
             let resync_at = if resync { now.after(RESYNC_EVERY) } else { self.resync_at };
             // Until it has gone well: the instants that were due are no longer in the wheel.
             self.resync_at = Time::ZERO;

@@ -4,15 +4,14 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use mainspring_core::time::Time;
-use tokio::sync::Notify;
-
 use super::wheel::Wheel;
+use crate::nudge::Nudge;
+use mainspring_core::time::Time;
 
 #[derive(Debug)]
 pub(crate) struct Plan {
     agenda: Mutex<Agenda>,
-    nudge: Arc<Notify>,
+    nudge: Arc<Nudge>,
     look_ahead: Duration,
 }
 
@@ -21,17 +20,28 @@ struct Agenda {
     wheel: Wheel,
     /// What the trigger was told last: an earlier instant must wake it.
     sleeping_until: Time,
-    /// Somebody asked for a resync.
-    look_again: bool,
+    asked: Asked,
+}
+
+/// What somebody asked the trigger to do, beside what is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// A resync.
+    pub(super) look_again: bool,
+    /// A job ended that others wait for.
+    pub(super) released: bool,
+    /// The schedules of the last round are turned.
+    pub(super) round_over: bool,
 }
 
 impl Plan {
     pub(crate) fn new(now: Time, look_ahead: Duration) -> Plan {
-        let agenda = Agenda { wheel: Wheel::new(now), sleeping_until: Time::ZERO, look_again: true };
+        let asked = Asked { look_again: true, ..Asked::default() };
+        let agenda = Agenda { wheel: Wheel::new(now), sleeping_until: Time::ZERO, asked };
         Plan { agenda: Mutex::new(agenda), nudge: Arc::default(), look_ahead }
     }
 
-    pub(crate) fn nudge(&self) -> Arc<Notify> {
+    pub(crate) fn nudge(&self) -> Arc<Nudge> {
         self.nudge.clone()
     }
 
@@ -53,14 +63,26 @@ impl Plan {
 
     /// Asks the trigger to read the store again: what it may promote has changed.
     pub(crate) fn look_again(&self) {
-        self.agenda().look_again = true;
+        self.agenda().asked.look_again = true;
         self.nudge.notify_one();
     }
 
-    /// Whether something is due by now, and whether somebody asked to look again.
-    pub(super) fn take_due(&self, now: Time) -> (bool, bool) {
+    /// A job ended, and others may wait for it: asks the trigger to go on with them.
+    pub(crate) fn release(&self) {
+        self.agenda().asked.released = true;
+        self.nudge.notify_one();
+    }
+
+    /// Asks the trigger for the schedules that are due by now.
+    pub(super) fn round_over(&self) {
+        self.agenda().asked.round_over = true;
+        self.nudge.notify_one();
+    }
+
+    /// Whether something is due by now, and what somebody asked for.
+    pub(super) fn take_due(&self, now: Time) -> (bool, Asked) {
         let mut agenda = self.agenda();
-        (!agenda.wheel.advance(now).is_empty(), std::mem::take(&mut agenda.look_again))
+        (!agenda.wheel.advance(now).is_empty(), std::mem::take(&mut agenda.asked))
     }
 
     /// The next instant, but not after `latest`; the trigger sleeps until then.
@@ -116,9 +138,10 @@ mod tests {
     fn an_instant_is_due_once_and_the_sleep_is_never_longer_than_asked() {
         let plan = Plan::new(NOW, Duration::from_secs(5));
         plan.expect(&[at(1), at(5_000)]);
-        assert_eq!(plan.take_due(at(0)), (false, true));
-        assert_eq!(plan.take_due(at(1)), (true, false));
-        assert_eq!(plan.take_due(at(1)), (false, false));
+        let asked = Asked { look_again: true, ..Asked::default() };
+        assert_eq!(plan.take_due(at(0)), (false, asked));
+        assert_eq!(plan.take_due(at(1)), (true, Asked::default()));
+        assert_eq!(plan.take_due(at(1)), (false, Asked::default()));
         assert_eq!(plan.sleep(at(1_000)), at(1_000));
     }
 }
