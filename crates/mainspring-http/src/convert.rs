@@ -1,6 +1,6 @@
 //! Words of the wire to words of the core and back, one to one. Checks nothing.
 
-use mainspring_core::job::{ExecutionOutcome, Json};
+use mainspring_core::job::{ExecutionOutcome, Json, OnFailure};
 use mainspring_core::lifecycle::{State, Status};
 use mainspring_core::store::Order;
 use mainspring_core::time::Time;
@@ -43,6 +43,14 @@ pub(crate) fn status(status: Status) -> wire::Status {
 /// What a job that was just taken in is, for its submitter.
 pub(crate) fn fresh_status(state: State) -> wire::Status {
     status(Status::of(state, false, Default::default()))
+}
+
+pub(crate) fn on_failure(on_failure: OnFailure) -> wire::OnFailure {
+    match on_failure {
+        OnFailure::Cancel => wire::OnFailure::Cancel,
+        OnFailure::Run => wire::OnFailure::Run,
+        OnFailure::Hold => wire::OnFailure::Hold,
+    }
 }
 
 pub(crate) fn order(order: Order) -> wire::Order {
@@ -104,6 +112,13 @@ pub(crate) fn event_kind(kind: EventKind) -> wire::EventKind {
         EventKind::Revived => wire::EventKind::Revived,
         EventKind::Updated => wire::EventKind::Updated,
         EventKind::Deleted => wire::EventKind::Deleted,
+        EventKind::ScheduleFired => wire::EventKind::ScheduleFired,
+        EventKind::ScheduleSkipped => wire::EventKind::ScheduleSkipped,
+        EventKind::ScheduleMissed => wire::EventKind::ScheduleMissed,
+        EventKind::SchedulePaused => wire::EventKind::SchedulePaused,
+        EventKind::ScheduleResumed => wire::EventKind::ScheduleResumed,
+        EventKind::ScheduleChanged => wire::EventKind::ScheduleChanged,
+        EventKind::ScheduleRemoved => wire::EventKind::ScheduleRemoved,
         EventKind::Lagged => wire::EventKind::Lagged,
     }
 }

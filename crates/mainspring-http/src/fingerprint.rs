@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use mainspring_wire::{NewJob, RawValue};
+use mainspring_wire::{NewJob, NewWorkflow, RawValue};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -17,6 +17,23 @@ pub(crate) fn fingerprint(job: &mut NewJob) -> [u8; 16] {
         hash_compact(&mut digest.0, data);
     }
     job.data = data;
+    let whole = digest.0.finalize();
+    std::array::from_fn(|at| whole[at])
+}
+
+/// Over every step with its name and what it comes after, in their order, and the callback. The key itself must have been
+/// taken out.
+pub(crate) fn workflow_fingerprint(workflow: &mut NewWorkflow) -> [u8; 16] {
+    let mut digest = Hashing(Sha256::new());
+    for step in &mut workflow.jobs {
+        // A printed list is no beginning of another, so no two workflows run together.
+        (&step.name, &step.after).serialize(&mut serde_json::Serializer::new(&mut digest)).expect("a digest takes all");
+        digest.0.update(fingerprint(&mut step.job));
+    }
+    digest.0.update([u8::from(workflow.callback.is_some())]);
+    if let Some(callback) = &mut workflow.callback {
+        digest.0.update(fingerprint(callback));
+    }
     let whole = digest.0.finalize();
     std::array::from_fn(|at| whole[at])
 }
@@ -68,6 +85,25 @@ mod tests {
     fn the_same_words_have_the_same_fingerprint() {
         let job = of(r#"{"type":"a","delay":"90s","data":{"x":[1,"a b"],"y":"\\\" "}}"#);
         assert_eq!(job, of(r#"{ "delay": 90, "data": { "x" : [ 1 , "a b" ] , "y" : "\\\" " }, "type": "a" }"#));
+    }
+
+    #[test]
+    fn a_workflow_is_known_by_all_its_words() {
+        let of = |json: &str| workflow_fingerprint(&mut serde_json::from_str(json).expect("a workflow"));
+        let first = of(r#"{"jobs":[{"name":"a","type":"t","data":[1, 2]},{"name":"b","type":"t","after":["a"]}]}"#);
+        assert_eq!(
+            first,
+            of(r#"{"jobs":[{"type":"t","name":"a","data":[1,2]},{"name":"b","type":"t","after":[{"job":"a"}]}]}"#)
+        );
+        for other in [
+            r#"{"jobs":[{"name":"a","type":"t","data":[1,2]},{"name":"b","type":"t"}]}"#,
+            r#"{"jobs":[{"name":"a","type":"t","data":[1,2]},{"name":"c","type":"t","after":["a"]}]}"#,
+            r#"{"jobs":[{"name":"a","type":"t","data":[1,3]},{"name":"b","type":"t","after":["a"]}]}"#,
+            r#"{"jobs":[{"name":"a","type":"t","data":[1,2]},{"name":"b","type":"t","after":[{"job":"a","on_failure":"run"}]}]}"#,
+            r#"{"jobs":[{"name":"a","type":"t","data":[1,2]},{"name":"b","type":"t","after":["a"]}],"callback":{"type":"t"}}"#,
+        ] {
+            assert_ne!(first, of(other), "{other}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! - `ask/`: what a request says — body, path, query, tenant — and what is wrong with it.
 //! - `accept/`: whether a job that was asked for is one: pure, no IO.
 //! - `routes/`: one file per group, by verb. `show/`: what answers look like. `convert`: words of the wire to words of the core.
+//! - `fingerprint`: whether two requests say the same. `merge`: a document with a patch.
 //! - `problem`: every refusal as RFC 9457 problem+json. [`metrics`]: the recorder and `/metrics`.
 
 mod accept;
@@ -13,6 +14,7 @@ mod ask;
 mod convert;
 mod door;
 mod fingerprint;
+mod merge;
 mod openapi;
 mod problem;
 mod router;

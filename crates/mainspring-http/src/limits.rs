@@ -24,3 +24,24 @@ pub const METRICS_QUEUES_MAX: usize = 1_000;
 pub const SHUTDOWN_WAIT_MAX: Duration = Duration::from_secs(10);
 /// A silent event stream says a comment this often, so that nobody in between closes it.
 pub const EVENTS_KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How much of a limit one job may take.
+pub const JOB_WEIGHT_MAX: u32 = u16::MAX as u32;
+/// Schedules on a page, and rows of a ledger, if the request names no number.
+pub const PAGE_ROWS_DEFAULT: usize = 50;
+pub const PAGE_ROWS_MAX: usize = 1_000;
+/// Occurrences of a preview, if the request names no number.
+pub const PREVIEW_DEFAULT: usize = 10;
+/// How often a patch is tried when others change the same schedule at the same time.
+pub const PATCH_TRIES_MAX: usize = 8;
+/// A patch is read once for each of its levels, so it has a bound of its own: more than any document needs.
+pub const PATCH_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How deep a patch may nest.
+pub const PATCH_DEPTH_MAX: usize = 64;
+/// Results and errors of parents in one answer; a page ends with the parent that passes it.
+pub const PARENTS_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// How far ahead a forecast may look.
+pub const FORECAST_DAYS_MAX: u32 = 7;
+/// Herds that a forecast names.
+pub const HERDS_MAX: usize = 20;
+/// How far one request may advance a virtual clock.
+pub const ADVANCE_MAX: Duration = Duration::from_secs(400 * 24 * 3600);

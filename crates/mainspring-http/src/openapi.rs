@@ -24,10 +24,12 @@ pub fn document() -> utoipa::openapi::OpenApi {
     components(schemas(Problem, Limit, FieldProblem)),
     tags(
         (name = "jobs", description = "Submit, look at and change jobs"),
+        (name = "schedules", description = "Rules that make jobs"),
+        (name = "workflows", description = "Jobs that wait for each other"),
         (name = "work", description = "What workers call"),
         (name = "queues", description = "Queues and their settings"),
         (name = "dead letters", description = "Jobs that used up their attempts"),
-        (name = "operations", description = "Health, metrics, events")
+        (name = "operations", description = "Health, metrics, events, forecast, clock")
     )
 )]
 pub(crate) struct Frame;

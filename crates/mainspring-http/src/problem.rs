@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
+use mainspring_core::id::JobId;
+use mainspring_core::lifecycle::State;
 use mainspring_core::store;
 use mainspring_engine as engine;
 use mainspring_wire::problem::{self, FieldProblem, Limit, Problem};
 
+use crate::accept::Form;
 use crate::ask::FieldError;
 use crate::limits::{DETAIL_CHARS_MAX, FIELD_ERRORS_MAX};
 
@@ -65,6 +68,29 @@ impl Refusal {
         refusal.limit("max_depth", max_depth).retry_after(Duration::from_secs(1))
     }
 
+    /// The job waits for one that this tenant does not have.
+    pub(crate) fn unknown_parent(parent: JobId) -> Refusal {
+        let detail = format!(
+            "there is no job {parent} to wait for: it was never submitted, or its retention is over. Leave it out if it \
+             is known to have ended"
+        );
+        Refusal::new(problem::UNKNOWN_PARENT, StatusCode::UNPROCESSABLE_ENTITY, detail)
+    }
+
+    /// The job waits for one that ended badly.
+    pub(crate) fn failed_parent(parent: JobId, state: State) -> Refusal {
+        let how = if state == State::Cancelled { "was cancelled" } else { "has failed" };
+        let detail = format!(
+            "job {parent} {how} already, so this one would be cancelled. Retry that one first, or say what its failure \
+             means: \"on_failure\": \"run\" or \"hold\""
+        );
+        Refusal::new(problem::FAILED_PARENT, StatusCode::CONFLICT, detail)
+    }
+
+    pub(crate) fn precondition_failed(detail: impl Into<String>) -> Refusal {
+        Refusal::new(problem::PRECONDITION_FAILED, StatusCode::PRECONDITION_FAILED, detail)
+    }
+
     pub(crate) fn at(mut self, field: impl Into<String>) -> Refusal {
         self.0.field = Some(cut(field.into()));
         self
@@ -119,6 +145,8 @@ impl From<engine::Error> for Refusal {
                 Refusal::new(problem::UNAVAILABLE, StatusCode::SERVICE_UNAVAILABLE, detail)
                     .retry_after(Duration::from_secs(1))
             }
+            engine::Error::Schedule(bad) => Refusal::from(Form::Several.wrong(bad)),
+            engine::Error::Graph(bad) => Refusal::from(FieldError::invalid("jobs", bad.to_string())),
             engine::Error::Store(error) => Refusal::from(error),
         }
     }
@@ -181,6 +209,10 @@ fn title(kind: &str) -> &'static str {
         problem::METHOD_NOT_ALLOWED => "The path does not take this method",
         problem::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON",
         problem::TIMEOUT => "The request took too long",
+        problem::UNKNOWN_PARENT => "There is no such job to wait for",
+        problem::FAILED_PARENT => "The job to wait for has failed",
+        problem::PRECONDITION_FAILED => "Somebody else changed it",
+        problem::CLOCK_NOT_VIRTUAL => "The clock is the real one",
         _ => "Internal error",
     }
 }

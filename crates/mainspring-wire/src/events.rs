@@ -41,6 +41,17 @@ crate::words::words! {
         Updated = "updated",
         /// It was forgotten at a person's wish.
         Deleted = "deleted",
+        /// An occurrence of a schedule made a job, or a person had one made.
+        ScheduleFired = "schedule_fired",
+        /// Occurrences of a schedule made no job, and `reason` says why.
+        ScheduleSkipped = "schedule_skipped",
+        /// Occurrences of a schedule passed while the server was down, and are not caught up.
+        ScheduleMissed = "schedule_missed",
+        SchedulePaused = "schedule_paused",
+        ScheduleResumed = "schedule_resumed",
+        /// A schedule was created, or replaced.
+        ScheduleChanged = "schedule_changed",
+        ScheduleRemoved = "schedule_removed",
         /// This reader was too slow: `missed` events were dropped.
         Lagged = "lagged",
     }
@@ -59,12 +70,17 @@ pub struct Event {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub job_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker_id: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// With `ready`: how many jobs of the queue came due together.
+    /// Why occurrences were skipped, or a schedule was paused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// With `ready`: how many jobs of the queue came due together. Of a schedule: how many occurrences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// With `lagged`: how many events were dropped.
@@ -81,9 +97,11 @@ impl Event {
             job_id: None,
             queue: None,
             job_type: None,
+            schedule_id: None,
             attempt: None,
             worker_id: None,
             error: None,
+            reason: None,
             count: None,
             missed: None,
         }
@@ -104,5 +122,8 @@ mod tests {
             r#"{"at":"2026-12-01T09:00:00.000Z","kind":"retrying","job_id":"JOB","queue":"post","type":"mail","attempt":2,"#,
             r#""worker_id":"WORKER","error":"boom"}"#,
         ));
+        round_trip::<Event>(
+            r#"{"at":"2026-12-01T09:00:00.000Z","kind":"schedule_skipped","schedule_id":"nightly","reason":"overlap","count":1}"#,
+        );
     }
 }

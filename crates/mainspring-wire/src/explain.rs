@@ -13,6 +13,9 @@ pub struct Explanation {
     pub job_id: Uuid,
     pub status: Status,
     pub reasons: Vec<Reason>,
+    /// When it can start at the earliest, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eta: Option<Timestamp>,
 }
 
 /// One reason: a code for programs, a sentence for people, and the facts in it.
@@ -31,6 +34,28 @@ pub struct Reason {
     pub ahead_at_least: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker_id: Option<Uuid>,
+    /// The jobs it waits for, some of them if there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<ReasonParent>,
+    /// How many jobs it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_id: Option<String>,
+    /// Which occurrence of the schedule it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occurrence: Option<Timestamp>,
+}
+
+/// A job that another one waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReasonParent {
+    pub job_id: Uuid,
+    /// Absent if its retention is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
 }
 
 /// The codes.
@@ -48,6 +73,10 @@ impl Reason {
     pub const NO_WORKER: &'static str = "no_worker";
     pub const FINISHED: &'static str = "finished";
     pub const CANCELLED: &'static str = "cancelled";
+    pub const WAITS_FOR: &'static str = "waits_for";
+    pub const HELD_FOR: &'static str = "held_for";
+    pub const WAITS_FOR_STEPS: &'static str = "waits_for_steps";
+    pub const MADE_BY: &'static str = "made_by";
 
     /// A reason with no facts beside its sentence.
     pub fn new(code: &str, text: impl Into<String>) -> Reason {
@@ -65,8 +94,13 @@ mod tests {
         let explanation: Explanation = round_trip(concat!(
             r#"{"job_id":"JOB","status":"PENDING","reasons":[{"code":"behind","text":"10000 jobs or more are ahead of it","ahead":10000,"ahead_at_least":true},"#,
             r#"{"code":"held_by","text":"a worker holds it","until":"2026-12-01T09:00:00.000Z","worker_id":"WORKER"},"#,
-            r#"{"code":"queue_paused","text":"the queue is paused"}]}"#,
+            r#"{"code":"queue_paused","text":"the queue is paused"}],"eta":"2026-12-01T09:00:00.000Z"}"#,
         ));
         assert_eq!(explanation.reasons[2], Reason::new(Reason::QUEUE_PAUSED, "the queue is paused"));
+        round_trip::<Explanation>(concat!(
+            r#"{"job_id":"JOB","status":"BLOCKED","reasons":[{"code":"waits_for","text":"t","parents":[{"job_id":"JOB","status":"RUNNING"},"#,
+            r#"{"job_id":"JOB"}],"count":30},{"code":"waits_for_steps","text":"t","count":2,"workflow_id":"JOB"},"#,
+            r#"{"code":"made_by","text":"t","schedule_id":"s","occurrence":"2026-12-01T09:00:00.000Z"}]}"#,
+        ));
     }
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::parse::{is_false, present};
-use crate::{RetryPolicy, Span, Status, Timestamp};
+use crate::{DependsOn, RetryPolicy, Span, Status, Timestamp};
 
 /// Everything an API user sees of a job.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -53,6 +53,28 @@ pub struct JobView {
     pub crashes: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// What had to end before it was due, as it was submitted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<DependsOn>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_key: Option<String>,
+    /// How much of a limit it takes; 1 if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+    /// The schedule that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule_id: Option<String>,
+    /// Which occurrence of the schedule it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occurrence: Option<Timestamp>,
+    /// The workflow it is part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_id: Option<Uuid>,
+    /// Its name in the workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// Who holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseView>,
@@ -166,7 +188,8 @@ mod tests {
             r#""tags":["t"],"submitted_at":"2026-12-01T09:00:00.000Z","run_at":"2026-12-01T09:00:00.000Z","#,
             r#""next_fire_time":"2026-12-01T09:00:00.000Z","deadline":"2026-12-01T09:00:00.000Z","expires_at":"2026-12-01T09:00:00.000Z","#,
             r#""timeout":"1m","retry":{"strategy":"fixed","base":"1s"},"max_attempts":3,"max_crashes":3,"attempts":2,"retry_count":1,"#,
-            r#""failures":1,"crashes":0,"idempotency_key":"k","lease":{"worker_id":"WORKER","fence":2,"attempt":2,"#,
+            r#""failures":1,"crashes":0,"idempotency_key":"k","depends_on":["JOB"],"concurrency_key":"c","rate_key":"r","weight":2,"#,
+            r#""schedule_id":"s","occurrence":"2026-12-01T09:00:00.000Z","workflow_id":"JOB","step":"a","lease":{"worker_id":"WORKER","fence":2,"attempt":2,"#,
             r#""claimed_at":"2026-12-01T09:00:00.000Z","started_at":"2026-12-01T09:00:00.000Z","timeout_at":"2026-12-01T09:01:00.000Z","cancel_requested":true},"#,
             r#""checkpoint":{"row":9},"progress":{"percent":50.0},"result":{"n":1},"error":{"message":"boom","type":"IO","detail":"d"},"#,
             r#""ended_at":"2026-12-01T09:00:00.000Z","cancel_reason":"asked"}"#,

@@ -5,17 +5,20 @@
 //!
 //! - Scalars, which print and parse: [`Timestamp`], [`Span`], [`Status`]; ids are [`uuid::Uuid`], fences are `u64`.
 //! - A job's walk, in its order: `submit`, `batch`, `claims`, `calls`, `settlements`.
-//! - Looking at it: `jobs`, `executions`, `explain`, `page`, `events`.
-//! - Around it: `workers`, `queues`, `dead`, `health`, [`problem`].
+//! - Jobs that make or wait for others: `schedules`, `depends`, `workflows`.
+//! - Looking at it: `jobs`, `executions`, `explain`, `page`, `events`, `forecast`.
+//! - Around it: `workers`, `queues`, `dead`, `health`, `clock`, [`problem`].
 //!
 //! Requests refuse fields they do not know; answers leave out what is absent, and readers of answers skip what they do
 //! not know, so an older client can talk to a newer server. The parts that are in both (`RetryPolicy`, `ErrorView`,
-//! `Progress`, `Holding`) are strict, so they cannot grow a field within `/v1`.
+//! `Progress`, `Holding`, and the values of a schedule) are strict, so they cannot grow a field within `/v1`.
 //!
 //! `data`, `result` and `checkpoint` stay raw JSON text from the socket to the store and back: the hot path never builds a
 //! tree of them.
 
+mod beside;
 mod parse;
+mod short;
 mod words;
 
 mod span;
@@ -25,9 +28,13 @@ mod timestamp;
 mod batch;
 mod calls;
 mod claims;
+mod depends;
 mod retry;
 mod settlements;
 mod submit;
+
+mod schedules;
+mod workflows;
 
 mod events;
 mod executions;
@@ -35,7 +42,9 @@ mod explain;
 mod jobs;
 mod page;
 
+mod clock;
 mod dead;
+mod forecast;
 mod health;
 pub mod problem;
 mod queues;
@@ -47,10 +56,13 @@ mod check;
 pub use batch::{Batch, BatchAnswer, BatchItem};
 pub use calls::{Checkpoint, Complete, Fail, Held, Start};
 pub use claims::{ClaimAnswer, ClaimRequest, ClaimedJob};
+pub use clock::{Advance, ClockView};
 pub use dead::{DeadQuery, Purge, Purged, Replay, Replayed};
+pub use depends::{DependsOn, DependsOnLong, OnFailure, ParentView, Parents, ParentsQuery};
 pub use events::{Event, EventKind};
 pub use executions::{Execution, ExecutionOutcome, Executions};
-pub use explain::{Explanation, Reason};
+pub use explain::{Explanation, Reason, ReasonParent};
+pub use forecast::{Forecast, ForecastMinute, ForecastQuery, Herd};
 pub use health::{Readiness, Ready};
 pub use jobs::{CancelRequest, ErrorView, JobPatch, JobView, LeaseView, Progress, RetryRequest};
 pub use page::{JobPage, JobQuery};
@@ -58,6 +70,12 @@ pub use parse::ParseError;
 pub use problem::{FieldProblem, Limit, Problem};
 pub use queues::{QueuePatch, QueueView, Queues};
 pub use retry::{RetryPolicy, RetryStrategy};
+pub use schedules::{
+    Backfill, BackfillAnswer, BackfillOccurrence, BackfillResult, Catchup, CatchupLong, CatchupMode, ClockTimes, Dst,
+    DstGap, DstOverlap, Every, EveryLong, Exclusion, ExclusionLong, LedgerPage, LedgerQuery, LedgerRow, LedgerWhat,
+    Monthly, NewSchedule, Overlap, PauseView, PausedBy, Preview, PreviewOccurrence, PreviewQuery, SchedulePage,
+    SchedulePause, ScheduleQuery, ScheduleStatus, ScheduleView, ScheduledJob, SkipReason, TimesOfDay, Timing, Weekly,
+};
 pub use serde_json::value::RawValue;
 pub use settlements::{Outcome, SettleAnswer, SettleRequest, Settled, SettledAs, Settlement};
 pub use span::Span;
@@ -66,4 +84,8 @@ pub use submit::{NewJob, Submitted};
 pub use timestamp::Timestamp;
 pub use workers::{
     Heartbeat, HeartbeatAnswer, Holding, Order, OrderRequest, Register, Registered, WorkerView, Workers,
+};
+pub use workflows::{
+    After, AfterLong, NewStep, NewWorkflow, WorkflowCancelled, WorkflowCounts, WorkflowQuery, WorkflowStatus,
+    WorkflowSubmitted, WorkflowView,
 };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::JobView;
 
@@ -28,6 +29,12 @@ pub struct JobQuery {
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// Made by this schedule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// Part of this workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<Uuid>,
     /// Jobs on a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
@@ -46,7 +53,7 @@ mod tests {
         round_trip::<JobPage>(r#"{"jobs":[]}"#);
         round_trip::<JobPage>(r#"{"jobs":[],"next_cursor":"c2"}"#);
         round_trip::<JobQuery>(
-            r#"{"status":"PENDING,RUNNING","queue":"q","type":"mail","tag":"t","limit":10,"cursor":"c"}"#,
+            r#"{"status":"PENDING,RUNNING","queue":"q","type":"mail","tag":"t","schedule":"s","workflow":"JOB","limit":10,"cursor":"c"}"#,
         );
         refused::<JobQuery>(r#"{"state":"PENDING"}"#, "unknown field `state`");
     }
@@ -54,6 +61,6 @@ mod tests {
     #[test]
     fn a_query_is_described_by_its_wire_names() {
         let names: Vec<String> = JobQuery::into_params(|| None).into_iter().map(|parameter| parameter.name).collect();
-        assert_eq!(names, ["status", "queue", "type", "tag", "limit", "cursor"]);
+        assert_eq!(names, ["status", "queue", "type", "tag", "schedule", "workflow", "limit", "cursor"]);
     }
 }

@@ -52,6 +52,14 @@ problem_types! {
     UNSUPPORTED_MEDIA_TYPE = "unsupported-media-type";
     /// The request took too long.
     TIMEOUT = "timeout";
+    /// A job that should end first is not there, or was forgotten; `field` names it.
+    UNKNOWN_PARENT = "unknown-parent";
+    /// A job that should end first has failed or was cancelled already; `field` names it.
+    FAILED_PARENT = "failed-parent";
+    /// `If-Match` or `If-None-Match` does not hold: somebody else changed it.
+    PRECONDITION_FAILED = "precondition-failed";
+    /// The server's clock is the real one: nobody can advance it.
+    CLOCK_NOT_VIRTUAL = "clock-not-virtual";
 }
 
 /// Why a request was refused, as `application/problem+json`.
@@ -160,6 +168,6 @@ mod tests {
         types.sort_unstable();
         types.dedup();
         assert_eq!(types.len(), ALL.len());
-        assert_eq!(ALL.len(), 18);
+        assert_eq!(ALL.len(), 22);
     }
 }

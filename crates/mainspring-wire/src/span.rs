@@ -43,7 +43,7 @@ impl Span {
         Duration::from_millis(self.0)
     }
 
-    fn from_seconds(seconds: f64) -> Result<Span, ParseError> {
+    pub(crate) fn from_seconds(seconds: f64) -> Result<Span, ParseError> {
         let ms = (seconds * 1000.0).round();
         if seconds.is_nan() || seconds < 0.0 {
             return Err(negative(seconds));

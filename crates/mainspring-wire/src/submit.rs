@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::parse::is_false;
-use crate::{RetryPolicy, Span, Status, Timestamp};
+use crate::{DependsOn, RetryPolicy, Span, Status, Timestamp};
 
 /// A job to be done. Only `type` must be given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -64,6 +64,18 @@ pub struct NewJob {
     /// Words to find it by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Jobs that must end before it is due, each by its id, or with what its failure means.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<DependsOn>,
+    /// Jobs with the same key share a limit on how many run at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency_key: Option<String>,
+    /// Jobs with the same key share a limit on how many start in a span of time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_key: Option<String>,
+    /// How much of a limit it takes; 1 if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
 }
 
 impl NewJob {
@@ -104,7 +116,7 @@ mod tests {
             r#""run_at":"2026-12-01T09:00:00.000Z","delay":"90s","jitter":"5s","deadline":"2026-12-01T10:00:00.000Z","#,
             r#""expires_at":"2026-12-02T09:00:00.000Z","expires_in":"1d","retry":{"strategy":"fixed","base":"1s"},"#,
             r#""max_attempts":4,"max_crashes":2,"timeout":"1h30m","idempotency_key":"k","idempotency_retention":"7d","#,
-            r#""tags":["a","b"]}"#,
+            r#""tags":["a","b"],"depends_on":["JOB",{"job_id":"JOB","on_failure":"run"}],"concurrency_key":"c","rate_key":"r","weight":2}"#,
         ));
         let data = job.data.expect("data was given");
         assert_eq!(data.get(), r#"{"to" : [1, 2.50],"n":18446744073709551616}"#, "kept as it was written");

@@ -58,7 +58,11 @@ pub(crate) use words;
 #[cfg(test)]
 mod tests {
     use crate::check::word_is_the_same_everywhere;
-    use crate::{EventKind, ExecutionOutcome, Order, Outcome, Readiness, RetryStrategy, SettledAs, Status};
+    use crate::{
+        BackfillResult, CatchupMode, Dst, DstGap, DstOverlap, EventKind, ExecutionOutcome, LedgerWhat, OnFailure,
+        Order, Outcome, Overlap, PausedBy, Readiness, RetryStrategy, ScheduleStatus, SettledAs, SkipReason, Status,
+        WorkflowStatus,
+    };
 
     #[test]
     fn every_word_is_the_same_in_json_display_and_from_str() {
@@ -70,6 +74,18 @@ mod tests {
         Order::ALL.iter().for_each(word_is_the_same_everywhere);
         EventKind::ALL.iter().for_each(word_is_the_same_everywhere);
         Readiness::ALL.iter().for_each(word_is_the_same_everywhere);
+        OnFailure::ALL.iter().for_each(word_is_the_same_everywhere);
+        WorkflowStatus::ALL.iter().for_each(word_is_the_same_everywhere);
+        ScheduleStatus::ALL.iter().for_each(word_is_the_same_everywhere);
+        PausedBy::ALL.iter().for_each(word_is_the_same_everywhere);
+        DstGap::ALL.iter().for_each(word_is_the_same_everywhere);
+        DstOverlap::ALL.iter().for_each(word_is_the_same_everywhere);
+        Dst::ALL.iter().for_each(word_is_the_same_everywhere);
+        CatchupMode::ALL.iter().for_each(word_is_the_same_everywhere);
+        Overlap::ALL.iter().for_each(word_is_the_same_everywhere);
+        BackfillResult::ALL.iter().for_each(word_is_the_same_everywhere);
+        LedgerWhat::ALL.iter().for_each(word_is_the_same_everywhere);
+        SkipReason::ALL.iter().for_each(word_is_the_same_everywhere);
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub(crate) fn pick(
     let queue = queue.and_then(|text| QueueName::parse(&text).map_err(|error| wrong("queue", error)).ok());
     let kind = kind.and_then(|text| TypeName::parse(&text).map_err(|error| wrong("type", error)).ok());
     let tag = tag.and_then(|text| Tag::parse(&text).map_err(|error| wrong("tag", error)).ok());
-    let filter = Filter { statuses: vec![Status::Failed], queue, kind, tag };
+    let filter = Filter { statuses: vec![Status::Failed], queue, kind, tag, ..Filter::default() };
     found.into_result(Pick::Found { filter, max: max.unwrap_or(DEAD_STEP_JOBS_MAX) })
 }
 

@@ -2,23 +2,30 @@
 //! Pure: no IO, and `now` comes in from outside.
 
 mod claim;
+mod clock;
 mod dead;
+mod depends;
 mod fail;
 mod register;
 mod report;
 mod retry;
+mod schedule;
 mod settle;
 mod submit;
 mod update;
+mod workflow;
 
 pub(crate) use claim::claim;
+pub(crate) use clock::advance;
 pub(crate) use dead::{Pick, pick};
 pub(crate) use fail::failure;
 pub(crate) use register::{holding, register};
 pub(crate) use report::checkpoint;
+pub(crate) use schedule::{Form, Written, backfill, pause, schedule, schedule_name};
 pub(crate) use settle::{result, settlement};
 pub(crate) use submit::{Asking, Names, submit, submit_all};
 pub(crate) use update::{cancel_reason, new_data, queue_commands, update};
+pub(crate) use workflow::{Shape, workflow};
 
 use mainspring_core::job::Json;
 use mainspring_wire::RawValue;

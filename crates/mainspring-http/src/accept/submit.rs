@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use mainspring_core::job::{Idempotency, Job, Json, Keys};
 use mainspring_core::limits;
-use mainspring_core::name::{BadName, IdempotencyKey, QueueName, Tag, TenantName, TypeName};
+use mainspring_core::name::{BadName, IdempotencyKey, LimitKey, QueueName, Tag, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::time::Time;
 use mainspring_engine::{Draft, Expiry, IdempotencyAsk, When};
-use mainspring_wire::NewJob;
+use mainspring_wire::{NewJob, Span};
 
-use crate::accept::{Findings, json, retry};
+use crate::accept::{Findings, depends, json, retry};
 use crate::ask::FieldError;
 use crate::convert::time;
 use crate::fingerprint::fingerprint;
-use crate::limits::FIELD_ERRORS_MAX;
+use crate::limits::{FIELD_ERRORS_MAX, JOB_WEIGHT_MAX};
 
 /// Who asks, and when.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    fn queue(&mut self, text: Option<&str>) -> Result<QueueName, BadName> {
+    pub(super) fn queue(&mut self, text: Option<&str>) -> Result<QueueName, BadName> {
         let text = text.unwrap_or("default");
         if let Some(last) = self.queue.as_ref().filter(|last| last.as_str() == text) {
             return Ok(last.clone());
@@ -43,7 +43,7 @@ impl Names {
         Ok(name)
     }
 
-    fn kind(&mut self, text: &str) -> Result<TypeName, BadName> {
+    pub(super) fn kind(&mut self, text: &str) -> Result<TypeName, BadName> {
         if let Some(last) = self.kind.as_ref().filter(|last| last.as_str() == text) {
             return Ok(last.clone());
         }
@@ -95,8 +95,10 @@ pub(crate) fn submit(mut job: NewJob, asking: &Asking, names: &mut Names) -> Res
     let retry = job.retry.take().map(|policy| retry::policy(policy, &mut found)).unwrap_or_default();
     let max_attempts = found.keep(attempts(job.max_attempts));
     let max_crashes = found.keep(crashes(job.max_crashes));
-    let timeout = found.keep(timeout(&job));
+    let timeout = found.keep(timeout(job.timeout));
     let tags = tags(&job.tags, &mut found);
+    let depends_on = depends::depends_on(&job.depends_on, &mut found);
+    let keys = keys([job.concurrency_key.take(), job.rate_key.take()], job.weight, &mut found);
 
     let (Ok(kind), Ok(queue), Ok(data)) = (kind, queue, data) else { return Err(found.0) };
     found.into_result(Draft {
@@ -115,8 +117,8 @@ pub(crate) fn submit(mut job: NewJob, asking: &Asking, names: &mut Names) -> Res
         timeout,
         tags,
         idempotency,
-        depends_on: vec![],
-        keys: Keys::default(),
+        depends_on,
+        keys,
     })
 }
 
@@ -128,7 +130,7 @@ pub(super) fn priority(field: &'static str, value: Option<i32>) -> Result<Priori
     })
 }
 
-fn attempts(value: Option<u32>) -> Result<u32, FieldError> {
+pub(super) fn attempts(value: Option<u32>) -> Result<u32, FieldError> {
     match value {
         None => Ok(Job::MAX_ATTEMPTS_DEFAULT),
         Some(value) if (1..=limits::ATTEMPTS_MAX).contains(&value) => Ok(value),
@@ -139,7 +141,7 @@ fn attempts(value: Option<u32>) -> Result<u32, FieldError> {
     }
 }
 
-fn crashes(value: Option<u32>) -> Result<u32, FieldError> {
+pub(super) fn crashes(value: Option<u32>) -> Result<u32, FieldError> {
     match value {
         None => Ok(Job::MAX_CRASHES_DEFAULT),
         Some(value) if value <= limits::CRASHES_MAX => Ok(value),
@@ -150,15 +152,32 @@ fn crashes(value: Option<u32>) -> Result<u32, FieldError> {
     }
 }
 
-fn timeout(job: &NewJob) -> Result<Option<Duration>, FieldError> {
-    let Some(span) = job.timeout else { return Ok(None) };
+pub(super) fn timeout(span: Option<Span>) -> Result<Option<Duration>, FieldError> {
+    let Some(span) = span else { return Ok(None) };
     if (limits::TIMEOUT_MIN..=limits::TIMEOUT_MAX).contains(&span.duration()) {
         return Ok(Some(span.duration()));
     }
     Err(FieldError::invalid("timeout", format!("{span} is not from 100ms to 30d")))
 }
 
-fn tags(words: &[String], found: &mut Findings) -> Vec<Tag> {
+/// `names` are the concurrency key and the rate key.
+pub(super) fn keys(names: [Option<String>; 2], weight: Option<u32>, found: &mut Findings) -> Keys {
+    let mut key = |field: &'static str, text: Option<String>| {
+        let wrong = |error: BadName| found.add(FieldError::invalid(field, error.to_string()));
+        text.and_then(|text| LimitKey::parse(&text).map_err(wrong).ok())
+    };
+    let [concurrency, rate] = names;
+    let (concurrency, rate) = (key("concurrency_key", concurrency), key("rate_key", rate));
+    let weight = weight.unwrap_or(1);
+    let fits = u16::try_from(weight).ok().filter(|weight| *weight > 0);
+    if fits.is_none() {
+        let error = FieldError::invalid("weight", format!("{weight} is not from 1 to {JOB_WEIGHT_MAX}"));
+        found.add(error.limited("job_weight_max", JOB_WEIGHT_MAX.into()));
+    }
+    Keys { concurrency, rate, weight: fits.unwrap_or(1) }
+}
+
+pub(super) fn tags(words: &[String], found: &mut Findings) -> Vec<Tag> {
     if words.len() > limits::TAGS_MAX {
         let message = format!("has {} items, and tags_max is {}", words.len(), limits::TAGS_MAX);
         found.add(FieldError::invalid("tags", message).limited("tags_max", limits::TAGS_MAX as u64));

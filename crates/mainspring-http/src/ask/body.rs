@@ -49,6 +49,11 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
         let detail = format!("the body is not UTF-8: the byte at {} begins no character", error.valid_up_to());
         Refusal::new(problem::INVALID_BODY, StatusCode::BAD_REQUEST, detail)
     })?;
+    parse_text(text)
+}
+
+/// A text as a wire type, or what is wrong with it.
+pub(crate) fn parse_text<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     serde_json::from_str(text).map_err(|error| misread::explain::<T>(text, &error))
 }
 

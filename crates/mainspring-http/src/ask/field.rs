@@ -42,6 +42,11 @@ impl FieldError {
         FieldError { field: format!("{list}[{at}].{}", self.field).into(), ..self }
     }
 
+    /// The same, seen from the object it is in: `job.` before its field.
+    pub(crate) fn inside(self, object: &str) -> FieldError {
+        FieldError { field: format!("{object}.{}", self.field).into(), ..self }
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         match self.kind {
             problem::TOO_MANY => StatusCode::PAYLOAD_TOO_LARGE,

@@ -33,7 +33,7 @@ fn wrong_shape(path: &str, message: &str) -> Refusal {
     }
     if let Some(name) = named(message, "missing field `") {
         let detail = format!("`{name}` must be given");
-        return Refusal::new(problem::INVALID_FIELD, unprocessable, detail).at(join(path, name));
+        return Refusal::new(problem::INVALID_FIELD, unprocessable, detail).at(below(path, name));
     }
     if let Some(name) = named(message, "duplicate field `") {
         let detail = format!("`{name}` is given twice");
@@ -74,16 +74,17 @@ fn named<'a>(message: &'a str, before: &str) -> Option<&'a str> {
 /// The path may end with the field already: it does where serde had read the name.
 fn join(path: &str, name: &str) -> String {
     let ends_with_it = path == name || path.strip_suffix(name).is_some_and(|parent| parent.ends_with('.'));
-    match path {
-        "" => name.to_owned(),
-        _ if ends_with_it => path.to_owned(),
-        _ => format!("{path}.{name}"),
-    }
+    if ends_with_it { path.to_owned() } else { below(path, name) }
+}
+
+/// A field that is missing was never read, even if what it is missing in has the same name.
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use mainspring_wire::{Batch, Fail, NewJob, SettleRequest};
+    use mainspring_wire::{Batch, Fail, NewJob, NewSchedule, SettleRequest};
 
     use super::*;
 
@@ -128,6 +129,7 @@ mod tests {
         );
         check::<Batch>(r#"{"jobs":[{"queue":"b"}]}"#, 422, Some("jobs[0].type"), "must be given");
         check::<Fail>(r#"{"fence":1,"error":{}}"#, 422, Some("error.message"), "must be given");
+        check::<NewSchedule>(r#"{"every":{"anchor":0},"job":{"type":"a"}}"#, 422, Some("every.every"), "must be given");
         check::<SettleRequest>(
             r#"{"settlements":[{"job_id":"x","fence":1,"outcome":"success"}]}"#,
             422,

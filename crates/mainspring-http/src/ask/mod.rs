@@ -6,12 +6,14 @@ mod field;
 mod key;
 mod misread;
 mod path;
+mod precondition;
 mod query;
 mod tenant;
 
-pub(crate) use body::{MaybeSaid, Said};
+pub(crate) use body::{MaybeSaid, Said, parse_text};
 pub(crate) use field::FieldError;
 pub(crate) use key::HeaderKey;
-pub(crate) use path::{JobPath, QueuePath, WorkerPath};
+pub(crate) use path::{JobPath, QueuePath, SchedulePath, WorkerPath, WorkflowPath};
+pub(crate) use precondition::Precondition;
 pub(crate) use query::Pairs;
 pub(crate) use tenant::Tenant;

@@ -1,10 +1,10 @@
-//! What the path names: a job, a worker, a queue. A name that cannot be one is refused here.
+//! What the path names: a job, a worker, a queue, a schedule, a workflow. A name that cannot be one is refused here.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::StatusCode;
 use http::request::Parts;
-use mainspring_core::id::{JobId, WorkerId};
-use mainspring_core::name::QueueName;
+use mainspring_core::id::{JobId, WorkerId, WorkflowId};
+use mainspring_core::name::{QueueName, ScheduleName};
 use mainspring_wire::problem;
 use uuid::Uuid;
 
@@ -19,6 +19,12 @@ pub(crate) struct WorkerPath(pub WorkerId);
 
 #[derive(Clone, Debug)]
 pub(crate) struct QueuePath(pub QueueName);
+
+#[derive(Clone, Debug)]
+pub(crate) struct SchedulePath(pub ScheduleName);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkflowPath(pub WorkflowId);
 
 impl FromRequestParts<Door> for JobPath {
     type Rejection = Refusal;
@@ -47,6 +53,27 @@ impl FromRequestParts<Door> for QueuePath {
             Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, error.to_string()).at("name")
         })?;
         Ok(QueuePath(name))
+    }
+}
+
+impl FromRequestParts<Door> for SchedulePath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<SchedulePath, Refusal> {
+        let text = segment(parts, door).await?;
+        let name = ScheduleName::parse(&text).map_err(|error| {
+            Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, error.to_string()).at("id")
+        })?;
+        Ok(SchedulePath(name))
+    }
+}
+
+impl FromRequestParts<Door> for WorkflowPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<WorkflowPath, Refusal> {
+        let text = segment(parts, door).await?;
+        Ok(WorkflowPath(WorkflowId(uuid(&text, "workflow")?)))
     }
 }
 

@@ -13,9 +13,11 @@ pub(crate) fn event(event: &Event) -> wire::Event {
         job_id: event.job.map(|job| job.uuid()),
         queue: event.queue.as_ref().map(|queue| queue.queue.to_string()),
         job_type: event.job_type.as_ref().map(ToString::to_string),
+        schedule_id: event.schedule.as_ref().map(ToString::to_string),
         attempt: event.attempt,
         worker_id: event.worker.map(|worker| worker.0),
         error: event.error.clone(),
+        reason: event.reason.clone(),
         count: event.count.filter(|_| !lagged),
         missed: event.count.filter(|_| lagged),
     }

@@ -2,8 +2,8 @@
 
 use mainspring_core::id::JobId;
 use mainspring_core::name::QueueName;
-use mainspring_engine::{Explanation, Reason};
-use mainspring_wire::{self as wire, Reason as Said};
+use mainspring_engine::{Explanation, Parent, Reason};
+use mainspring_wire::{self as wire, Reason as Said, ReasonParent};
 
 use crate::convert::{stamp, status};
 
@@ -13,6 +13,7 @@ pub(crate) fn explanation(explanation: &Explanation) -> wire::Explanation {
         job_id: job.id.uuid(),
         status: status(explanation.view.status()),
         reasons: explanation.reasons.iter().map(|why| reason(why, job.id, &job.queue)).collect(),
+        eta: explanation.eta.map(stamp),
     }
 }
 
@@ -39,7 +40,44 @@ fn reason(reason: &Reason, id: JobId, queue: &QueueName) -> Said {
             };
             Said { ahead: Some(*ahead), ahead_at_least: *at_least, ..Said::new(Said::BEHIND, text) }
         }
-        Reason::NoWorker => Said::new(Said::NO_WORKER, "no worker is registered for its queue"),
+        Reason::NoWorker { elsewhere: 0 } => {
+            Said::new(Said::NO_WORKER, format!("no worker is registered for its queue, {queue}, nor for any other"))
+        }
+        Reason::NoWorker { elsewhere } => {
+            let others = if *elsewhere == 1 { "1 is registered for" } else { "others are registered for" };
+            let count = if *elsewhere == 1 { String::new() } else { format!("{elsewhere} ") };
+            let text = format!("no worker is registered for its queue, {queue}; {count}{others} other queues");
+            Said { count: Some(*elsewhere), ..Said::new(Said::NO_WORKER, text) }
+        }
+        Reason::WaitsFor { parents, count } => {
+            let text = match count {
+                1 => "it waits for a job that has not ended".to_owned(),
+                count => format!("it waits for {count} jobs that have not ended"),
+            };
+            Said { parents: shown(parents), count: Some(*count), ..Said::new(Said::WAITS_FOR, text) }
+        }
+        Reason::HeldFor { parents, count } => {
+            let what = if *count == 1 { "a job it waits for has" } else { "jobs it waits for have" };
+            let text = format!(
+                "{what} failed, been cancelled or been forgotten, and it is held for that: retry them, run it all the same \
+                 (POST /v1/jobs/{id}/run), or cancel it (POST /v1/jobs/{id}/cancel)"
+            );
+            Said { parents: shown(parents), count: Some(*count), ..Said::new(Said::HELD_FOR, text) }
+        }
+        Reason::WaitsForSteps { workflow, unfinished } => {
+            let jobs = match unfinished {
+                1 => "1 job has".to_owned(),
+                unfinished => format!("{unfinished} jobs have"),
+            };
+            let text = format!("it is the callback of workflow {}, of which {jobs} not ended", workflow.0);
+            let said = Said::new(Said::WAITS_FOR_STEPS, text);
+            Said { count: Some(*unfinished), workflow_id: Some(workflow.0), ..said }
+        }
+        Reason::MadeBy { schedule, occurrence } => {
+            let occurrence = stamp(*occurrence);
+            let said = Said::new(Said::MADE_BY, format!("schedule {schedule} made it, for {occurrence}"));
+            Said { schedule_id: Some(schedule.to_string()), occurrence: Some(occurrence), ..said }
+        }
         Reason::HeldBy { worker, until } => {
             let until = stamp(*until);
             let text = format!("worker {} holds it, until {until} if it is not heard from", worker.0);
@@ -61,9 +99,14 @@ fn reason(reason: &Reason, id: JobId, queue: &QueueName) -> Said {
     }
 }
 
+fn shown(parents: &[Parent]) -> Vec<ReasonParent> {
+    parents.iter().map(|one| ReasonParent { job_id: one.id.uuid(), status: one.status.map(status) }).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use mainspring_core::id::WorkerId;
+    use mainspring_core::id::{WorkerId, WorkflowId};
+    use mainspring_core::lifecycle::Status;
     use mainspring_core::time::Time;
     use uuid::Uuid;
 
@@ -95,5 +138,27 @@ mod tests {
         assert_eq!((behind.ahead, behind.ahead_at_least), (Some(10_000), true));
         assert_eq!(behind.text, "10000 jobs or more of its queue go first");
         assert_eq!(said(&Reason::Behind { ahead: 1, at_least: false }).text, "1 job of its queue goes first");
+    }
+
+    #[test]
+    fn what_it_waits_for_is_named_and_counted() {
+        let parents =
+            vec![Parent { id: JobId::MIN, status: Some(Status::Running) }, Parent { id: JobId::MIN, status: None }];
+        let waits = said(&Reason::WaitsFor { parents: parents.clone(), count: 30 });
+        assert_eq!((waits.code.as_str(), waits.count, waits.parents.len()), (Said::WAITS_FOR, Some(30), 2));
+        assert_eq!(waits.parents[1].status, None);
+        let held = said(&Reason::HeldFor { parents, count: 1 });
+        assert!(held.text.contains(&format!("POST /v1/jobs/{}/run", JobId::MIN)), "{}", held.text);
+        let steps = said(&Reason::WaitsForSteps { workflow: WorkflowId(Uuid::nil()), unfinished: 1 });
+        assert!(steps.text.ends_with("of which 1 job has not ended"), "{}", steps.text);
+    }
+
+    #[test]
+    fn nobody_there_is_told_from_nobody_for_this_queue() {
+        assert!(said(&Reason::NoWorker { elsewhere: 0 }).text.ends_with("nor for any other"));
+        let one = "no worker is registered for its queue, mail/eu; 1 is registered for other queues";
+        assert_eq!(said(&Reason::NoWorker { elsewhere: 1 }).text, one);
+        let some = "no worker is registered for its queue, mail/eu; 3 others are registered for other queues";
+        assert_eq!(said(&Reason::NoWorker { elsewhere: 3 }).text, some);
     }
 }

@@ -1,12 +1,12 @@
 //! A job as an API user sees it.
 
-use mainspring_core::job::{Failure, JobView, Standing};
+use mainspring_core::job::{Dependency, Failure, JobView, Standing};
 use mainspring_core::lifecycle::State;
 use mainspring_core::limits;
 use mainspring_core::retry::{Backoff, RetryPolicy};
-use mainspring_wire::{self as wire, RetryStrategy, Span};
+use mainspring_wire::{self as wire, DependsOn, RetryStrategy, Span};
 
-use crate::convert::{raw, stamp, status};
+use crate::convert::{on_failure, raw, stamp, status};
 
 pub(crate) fn job(view: &JobView) -> wire::JobView {
     let JobView { job, standing } = view;
@@ -35,6 +35,14 @@ pub(crate) fn job(view: &JobView) -> wire::JobView {
         failures: standing.tally.failures,
         crashes: standing.tally.crashes,
         idempotency_key: job.idempotency.as_ref().map(|idempotency| idempotency.key.to_string()),
+        depends_on: job.depends_on.iter().map(depends_on).collect(),
+        concurrency_key: job.keys.concurrency.as_ref().map(ToString::to_string),
+        rate_key: job.keys.rate.as_ref().map(ToString::to_string),
+        weight: weight(job.keys.weight),
+        schedule_id: job.origin.as_ref().map(|origin| origin.schedule.to_string()),
+        occurrence: job.origin.as_ref().map(|origin| stamp(origin.occurrence)),
+        workflow_id: job.workflow.as_ref().map(|place| place.workflow.0),
+        step: job.workflow.as_ref().map(|place| place.step.to_string()),
         lease: lease(standing),
         checkpoint: standing.checkpoint.as_ref().map(raw),
         progress: standing.progress.clone().map(|said| wire::Progress { percent: said.percent, note: said.note }),
@@ -47,6 +55,15 @@ pub(crate) fn job(view: &JobView) -> wire::JobView {
 
 pub(crate) fn failure(error: &Failure) -> wire::ErrorView {
     wire::ErrorView { message: error.message.clone(), kind: error.kind.clone(), detail: error.detail.clone() }
+}
+
+fn depends_on(one: &Dependency) -> DependsOn {
+    DependsOn { job_id: one.parent.uuid(), on_failure: on_failure(one.on_failure) }
+}
+
+/// Nearly every job takes 1, which goes without saying.
+pub(super) fn weight(weight: u16) -> Option<u32> {
+    (weight != 1).then_some(weight.into())
 }
 
 fn lease(standing: &Standing) -> Option<wire::LeaseView> {
@@ -62,7 +79,7 @@ fn lease(standing: &Standing) -> Option<wire::LeaseView> {
     })
 }
 
-fn retry(policy: &RetryPolicy) -> wire::RetryPolicy {
+pub(super) fn retry(policy: &RetryPolicy) -> wire::RetryPolicy {
     let span = |wait| Some(Span::from(wait));
     let (strategy, base, factor, delays) = match &policy.backoff {
         Backoff::Fixed { delay } => (RetryStrategy::Fixed, span(*delay), None, None),

@@ -4,17 +4,25 @@ mod claimed;
 mod event;
 mod execution;
 mod explanation;
+mod forecast;
 mod job;
+mod occurrence;
 mod queue;
+mod schedule;
 mod worker;
+mod workflow;
 
 pub(crate) use claimed::{claimed_jobs, settled_and_claimed};
 pub(crate) use event::event;
 pub(crate) use execution::{execution, running};
 pub(crate) use explanation::explanation;
+pub(crate) use forecast::forecast;
 pub(crate) use job::{failure, job};
+pub(crate) use occurrence::{ledger_row, occurrence};
 pub(crate) use queue::queue;
+pub(crate) use schedule::{document, schedule};
 pub(crate) use worker::worker;
+pub(crate) use workflow::{parent, workflow};
 
 use axum::body::Body;
 use axum::response::Response;

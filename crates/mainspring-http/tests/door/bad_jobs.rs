@@ -78,6 +78,15 @@ const BAD_VALUES: &[(&str, &str, &str)] = &[
     ("idempotency_retention", r#""type":"a","idempotency_retention":"1d""#, "without an idempotency_key"),
     ("idempotency_retention", r#""type":"a","idempotency_key":"k","idempotency_retention":0"#, "is zero"),
     ("idempotency_retention", r#""type":"a","idempotency_key":"k","idempotency_retention":"x""#, "is not a duration"),
+    ("depends_on", r#""type":"a","depends_on":"x""#, "expected a list"),
+    ("depends_on[0]", r#""type":"a","depends_on":["x"]"#, "\"x\" is not the id of a job"),
+    ("depends_on[0]", r#""type":"a","depends_on":[7]"#, "expected the id of a job, or an object"),
+    ("depends_on[0].job_id", r#""type":"a","depends_on":[{"on_failure":"run"}]"#, "must be given"),
+    ("concurrency_key", r#""type":"a","concurrency_key":"""#, "a limit key must not be empty"),
+    ("rate_key", r#""type":"a","rate_key":"a\u0000""#, "must not contain"),
+    ("weight", r#""type":"a","weight":0"#, "0 is not from 1 to 65535"),
+    ("weight", r#""type":"a","weight":65536"#, "65536 is not from 1 to 65535"),
+    ("weight", r#""type":"a","weight":1.5"#, "expected a whole number"),
     ("prority", r#""type":"a","prority":1"#, "unknown field `prority`; allowed here: `type`, `queue`"),
     ("type", r#""queue":"a""#, "must be given"),
     ("type", r#""type":"a","type":"b""#, "given twice"),
@@ -151,6 +160,8 @@ async fn the_values_at_the_bounds_are_taken() {
         r#""type":"a","retry":{"factor":100,"jitter":1}"#.to_owned(),
         r#""type":"a","retry":{}"#.to_owned(),
         r#""type":"a","tags":[]"#.to_owned(),
+        r#""type":"a","depends_on":[],"weight":65535"#.to_owned(),
+        format!(r#""type":"a","concurrency_key":"{0}","rate_key":"{0}""#, "k".repeat(255)),
     ] {
         house.post("/v1/jobs", &format!("{{{members}}}")).await.expect(202);
     }

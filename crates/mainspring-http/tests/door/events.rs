@@ -69,6 +69,19 @@ async fn a_reader_gets_only_the_queue_and_the_kinds_it_asked_for() {
 }
 
 #[tokio::test]
+async fn what_schedules_do_is_said_too() {
+    let house = House::open().await;
+    let mut stream = Stream::open(&house, "?kind=schedule_changed,schedule_fired,schedule_paused").await;
+    house.post("/v1/schedules", r#"{"schedule_id":"s","every":"1h","job":{"type":"a"}}"#).await.expect(201);
+    house.post("/v1/clock/advance", r#"{"by":"1h"}"#).await.expect(200);
+    house.post("/v1/schedules/s/pause", r#"{"note":"enough"}"#).await.expect(200);
+    for expected in ["schedule_changed", "schedule_fired", "schedule_paused"] {
+        let (name, data) = stream.next().await.expect("an event");
+        assert_eq!((name.as_str(), &data["schedule_id"]), (expected, &json!("s")), "{data}");
+    }
+}
+
+#[tokio::test]
 async fn the_stream_ends_when_the_node_shuts_down() {
     let house = House::open().await;
     let mut stream = Stream::open(&house, "?kind=failed").await;

@@ -124,6 +124,11 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{}: {error}: {}", self.asked, self.text))
     }
 
+    /// The body, whatever the status.
+    pub fn json(&self) -> Value {
+        self.expect(self.status)
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(|value| value.to_str().expect("a plain header"))
     }

@@ -44,6 +44,37 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("PATCH", "/v1/queues/q", r#"{"age_factor":0.5,"max_depth":100000}"#),
     ("POST", "/v1/queues/q/pause", "{}"),
     ("POST", "/v1/queues/q/resume", "{}"),
+    (
+        "POST",
+        "/v1/schedules",
+        r#"{"when":[{"cron":"H/5 3 * * MON#1"},{"every":{"every":"90s","anchor":0}},{"daily":["09:00","17:30"]},{"weekly":{"days":["MON-FRI"],"at":"09:00"}},{"monthly":{"days":[1,-1],"at":"00:00"}},{"rrule":"FREQ=WEEKLY;BYDAY=MO"}],"timezone":"Europe/Berlin","dst_gap":"skip","dst_overlap":"both","exclude":["2026-12-25",{"from":"2026-12-24","through":"2027-01-01"},{"weekdays":["SAT"]},{"times":{"from":"22:00","to":"06:00"}},{"cron":"* * 1 * *"},{"rrule":"FREQ=YEARLY"}],"start_at":"2026-12-01T09:00:00Z","end_at":1900000000,"max_runs":10,"jitter":"30s","catchup":{"mode":"all","window":"1d","max":100},"overlap":"skip","pause_on_failure":true,"note":"n","job":{"type":"a","data":{"x":1},"deadline":"1h","expires_in":"2h","weight":2}}"#,
+    ),
+    (
+        "PUT",
+        "/v1/schedules/random",
+        r#"{"schedule_id":"random","cron":"0 3 L * *","timezone":"Asia/Tokyo","job":{"type":"a"}}"#,
+    ),
+    ("PATCH", "/v1/schedules/random", r#"{"cron":"*/5 3 * * *","note":null,"job":{"data":{"x":[1]}}}"#),
+    (
+        "POST",
+        "/v1/schedules/preview?count=20",
+        r#"{"rrule":"FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=17","timezone":"America/New_York","job":{"type":"a"}}"#,
+    ),
+    ("POST", "/v1/schedules/random/pause", r#"{"note":"n","for":"1h"}"#),
+    ("POST", "/v1/schedules/random/resume", "{}"),
+    ("POST", "/v1/schedules/random/trigger", "{}"),
+    (
+        "POST",
+        "/v1/schedules/random/backfill",
+        r#"{"from":"2026-11-30T09:00:00Z","to":1796115600,"max":5,"dry_run":true}"#,
+    ),
+    (
+        "POST",
+        "/v1/workflows",
+        r#"{"jobs":[{"name":"a","type":"t","data":{"x":1},"depends_on":[{"job_id":"JOB","on_failure":"hold"}]},{"name":"b","type":"t","after":["a",{"job":"c","on_failure":"run"}]},{"name":"c","type":"t","delay":"1h"}],"callback":{"type":"u"},"idempotency_key":"w"}"#,
+    ),
+    ("POST", "/v1/workflows/NOBODY/cancel", r#"{"reason":"x"}"#),
+    ("POST", "/v1/clock/advance", r#"{"by":"10ms"}"#),
     ("POST", "/v1/dead/replay", r#"{"queue":"q","type":"a","tag":"t","max":5}"#),
     ("POST", "/v1/dead/purge", r#"{"ids":["NOBODY"]}"#),
 ];
@@ -90,6 +121,11 @@ fn json() -> impl Strategy<Value = String> {
         Just("ids"),
         Just("error"),
         Just("holding"),
+        Just("cron"),
+        Just("when"),
+        Just("exclude"),
+        Just("job"),
+        Just("after"),
         Just("x"),
     ];
     leaf.prop_recursive(4, 32, 5, move |inner| {
@@ -169,6 +205,12 @@ fn no_path_or_query_makes_the_server_fail() {
         "/v1/jobs?status=",
         "/v1/dead?limit=",
         "/v1/jobs?cursor=",
+        "/v1/schedules/",
+        "/v1/schedules?cursor=",
+        "/v1/schedules/random/ledger?cursor=",
+        "/v1/schedules/random/preview?after=",
+        "/v1/workflows/",
+        "/v1/forecast?jitter=",
         "/",
     ];
     let asked = (prop::sample::select(paths.to_vec()), "[a-zA-Z0-9%&=+_,./-]{0,40}");

@@ -3,8 +3,9 @@
 
 use axum::extract::State;
 use http::StatusCode;
+use mainspring_core::id::JobId;
 use mainspring_core::store::Submitted as Stored;
-use mainspring_engine::Submission;
+use mainspring_engine::{Draft, Submission};
 use mainspring_wire::{Batch, BatchAnswer, BatchItem};
 
 use crate::accept::{Asking, submit_all};
@@ -13,7 +14,7 @@ use crate::door::Door;
 use crate::openapi::Refused;
 use crate::problem::Refusal;
 use crate::routes::Answer;
-use crate::routes::jobs::submit::{accepted, duplicate, look_up, made_before};
+use crate::routes::jobs::submit::{accepted, duplicate, look_up, made_before, place};
 use crate::show::{printed, push};
 
 /// As long as the answer for one job gets, mostly.
@@ -34,6 +35,9 @@ pub(crate) async fn submit_batch(
 ) -> Answer {
     let asking = Asking { tenant, now: door.engine.now(), key };
     let drafts = submit_all(batch.jobs, &asking)?;
+    // Only for those that have any: it is kept to say where a refused one is named.
+    let parents_of = |draft: &Draft| draft.depends_on.iter().map(|one| one.parent).collect::<Vec<_>>();
+    let parents: Vec<Vec<JobId>> = drafts.iter().map(parents_of).collect();
     let submissions = door.engine.submit(drafts).await?;
     let made_before = made_before(&submissions);
     let seen = match made_before.is_empty() {
@@ -56,6 +60,14 @@ pub(crate) async fn submit_batch(
             Stored::Mismatch { id } => push(&mut answer, &refused(Refusal::idempotency_mismatch(id), at)),
             Stored::QueueFull { max_depth } => {
                 push(&mut answer, &refused(Refusal::queue_full(max_depth).at("queue"), at));
+            }
+            Stored::UnknownParent { parent } => {
+                let refusal = Refusal::unknown_parent(parent).at(place(&parents[at], parent));
+                push(&mut answer, &refused(refusal, at));
+            }
+            Stored::FailedParent { parent, state } => {
+                let refusal = Refusal::failed_parent(parent, state).at(place(&parents[at], parent));
+                push(&mut answer, &refused(refusal, at));
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use axum::extract::State;
 use http::StatusCode;
-use mainspring_core::id::JobId;
+use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::lifecycle::Status;
 use mainspring_core::limits::PAGE_JOBS_MAX;
-use mainspring_core::name::{QueueName, Tag, TenantName, TypeName};
+use mainspring_core::name::{QueueName, ScheduleName, Tag, TenantName, TypeName};
 use mainspring_core::store::{Filter, Query};
 use mainspring_wire::{JobPage, JobQuery};
+use uuid::Uuid;
 
 use crate::ask::{Pairs, Tenant};
 use crate::door::Door;
@@ -24,7 +25,9 @@ use crate::show;
 )]
 pub(crate) async fn find_jobs(State(door): State<Door>, Tenant(tenant): Tenant, mut pairs: Pairs) -> Answer {
     let statuses = pairs.parse("status", statuses)?.unwrap_or_default();
-    let filter = Filter { statuses, ..filter(&mut pairs)? };
+    let schedule = pairs.parse("schedule", ScheduleName::parse)?;
+    let workflow = pairs.parse("workflow", workflow)?;
+    let filter = Filter { statuses, schedule, workflow, ..filter(&mut pairs)? };
     page(&door, tenant, filter, pairs).await
 }
 
@@ -33,7 +36,7 @@ pub(crate) fn filter(pairs: &mut Pairs) -> Result<Filter, Refusal> {
     let queue = pairs.parse("queue", QueueName::parse)?;
     let kind = pairs.parse("type", TypeName::parse)?;
     let tag = pairs.parse("tag", Tag::parse)?;
-    Ok(Filter { statuses: Vec::new(), queue, kind, tag })
+    Ok(Filter { queue, kind, tag, ..Filter::default() })
 }
 
 /// One page of what the filter finds. The cursor is the last id that was looked at.
@@ -55,11 +58,15 @@ fn statuses(text: &str) -> Result<Vec<Status>, String> {
     text.split(',').map(read).collect()
 }
 
-fn limit(text: &str) -> Result<usize, String> {
+fn workflow(text: &str) -> Result<WorkflowId, String> {
+    Uuid::try_parse(text).map(WorkflowId).map_err(|_| format!("{text:?} is not the id of a workflow: ids are UUIDs"))
+}
+
+pub(crate) fn limit(text: &str) -> Result<usize, String> {
     let read = text.parse().ok().filter(|limit| (1..=PAGE_JOBS_MAX).contains(limit));
     read.ok_or_else(|| format!("{text:?} is not a number from 1 to {PAGE_JOBS_MAX}"))
 }
 
-fn cursor(text: &str) -> Result<JobId, String> {
+pub(crate) fn cursor(text: &str) -> Result<JobId, String> {
     text.parse().map_err(|_| format!("{text:?} is not a cursor: send the next_cursor of the page before"))
 }

@@ -6,13 +6,15 @@ mod cancel;
 mod command;
 mod find;
 mod get;
+mod parents;
 mod patch;
 mod pause;
 mod retry;
 mod run;
 mod submit;
 
-pub(crate) use find::{filter, page};
+pub(crate) use find::{cursor, filter, limit, page};
+pub(crate) use submit::{accepted, duplicate};
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -26,6 +28,7 @@ pub(crate) fn table() -> OpenApiRouter<Door> {
         .routes(routes!(get::get_job, patch::patch_job, cancel::delete_job))
         .routes(routes!(get::get_executions))
         .routes(routes!(get::explain_job))
+        .routes(routes!(parents::get_parents))
         .routes(routes!(cancel::cancel_job))
         .routes(routes!(pause::pause_job))
         .routes(routes!(pause::resume_job))

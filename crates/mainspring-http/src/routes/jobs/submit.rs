@@ -39,19 +39,30 @@ pub(crate) async fn submit_job(
 ) -> Answer {
     let asking = Asking { tenant, now: door.engine.now(), key };
     let draft = submit(job, &asking, &mut Names::default())?;
+    let parents: Vec<JobId> = draft.depends_on.iter().map(|one| one.parent).collect();
     let submission = door.engine.submit(vec![draft]).await?.pop().expect("one answer for one job");
     let submitted = match submission.answer {
         Stored::Accepted { state, ready_at } => accepted(submission.id, state, ready_at),
         Stored::Duplicate { id } => duplicate(id, look_up(&door, &asking.tenant, vec![id]).await?.pop().flatten()),
         Stored::Mismatch { id } => return Err(Refusal::idempotency_mismatch(id)),
         Stored::QueueFull { max_depth } => return Err(Refusal::queue_full(max_depth).at("queue")),
+        Stored::UnknownParent { parent } => return Err(Refusal::unknown_parent(parent).at(place(&parents, parent))),
+        Stored::FailedParent { parent, state } => {
+            return Err(Refusal::failed_parent(parent, state).at(place(&parents, parent)));
+        }
     };
     let mut answer = Vec::with_capacity(ANSWER_BYTES);
     push(&mut answer, &submitted);
     Ok(printed(StatusCode::ACCEPTED, answer))
 }
 
-pub(super) fn accepted(id: JobId, state: JobState, ready_at: Time) -> Submitted {
+/// Where a job names this parent.
+pub(super) fn place(parents: &[JobId], parent: JobId) -> String {
+    let at = parents.iter().position(|other| *other == parent);
+    at.map_or_else(|| "depends_on".to_owned(), |at| format!("depends_on[{at}]"))
+}
+
+pub(crate) fn accepted(id: JobId, state: JobState, ready_at: Time) -> Submitted {
     Submitted {
         job_id: id.uuid(),
         status: fresh_status(state),
@@ -62,7 +73,7 @@ pub(super) fn accepted(id: JobId, state: JobState, ready_at: Time) -> Submitted 
 }
 
 /// The job that the key made before, as it is now. A key may be remembered for longer than its job, which then has ended.
-pub(super) fn duplicate(id: JobId, view: Option<JobView>) -> Submitted {
+pub(crate) fn duplicate(id: JobId, view: Option<JobView>) -> Submitted {
     let gone = Submitted {
         job_id: id.uuid(),
         status: Status::Completed,
