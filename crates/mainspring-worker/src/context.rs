@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainspring_wire::{Checkpoint, ClaimedJob, ErrorView, Holding, Progress, RawValue, Timestamp};
+use mainspring_wire::{Checkpoint, ClaimedJob, ErrorView, Holding, ParentView, Progress, RawValue, Status, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -58,6 +58,42 @@ impl Context {
     /// What the attempt before this one saved last.
     pub fn last_checkpoint<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
         self.job().checkpoint.as_deref().map(|checkpoint| read(checkpoint, "checkpoint")).transpose()
+    }
+
+    /// Everything the job waited for, with results and errors, in the order of its `depends_on`. Asks the server each time.
+    ///
+    /// While the server cannot be reached it is asked again for as long as the worker's lease.
+    pub async fn parents(&self) -> Result<Vec<ParentView>, Failure> {
+        let parents = self.shared.desk.parents(self.job_id(), &self.shared.stop).await;
+        parents.map_err(|error| Failure::from_error(error.into()))
+    }
+
+    /// The result of the step by this name that the job came after. One that did not complete, or whose result does not fit, is
+    /// a failure that says so; [`parents`](Context::parents) shows those as well.
+    ///
+    /// ```
+    /// use mainspring_worker::{Context, Failure};
+    ///
+    /// async fn sum(ctx: Context) -> Result<u64, Failure> {
+    ///     let (left, right): (u64, u64) = (ctx.parent("left").await?, ctx.parent("right").await?);
+    ///     Ok(left + right)
+    /// }
+    /// # let _ = sum;
+    /// ```
+    pub async fn parent<T: DeserializeOwned>(&self, step: &str) -> Result<T, Failure> {
+        let parents = self.parents().await?;
+        let found = parents.iter().find(|parent| parent.step.as_deref() == Some(step));
+        let parent = found.ok_or_else(|| no_parent(step, &parents))?;
+        match (parent.status, &parent.result) {
+            (Some(Status::Completed), result) => {
+                let result = result.as_deref().map_or("null", RawValue::get);
+                read_text(result, &format!("result of {step:?}"))
+            }
+            (status, _) => {
+                let state = status.map_or_else(|| "forgotten".to_owned(), |status| status.to_string());
+                Err(Failure::new(format!("{step:?} is {state} and has no result")).kind("NoParentResult"))
+            }
+        }
     }
 
     /// Saves how far the attempt is; the next attempt receives it if this one ends early. Durable when it answers.
@@ -155,9 +191,19 @@ impl Context {
     }
 }
 
+fn no_parent(step: &str, parents: &[ParentView]) -> Failure {
+    let known: Vec<&str> = parents.iter().filter_map(|parent| parent.step.as_deref()).collect();
+    let known = if known.is_empty() { "no step".to_owned() } else { known.join(", ") };
+    Failure::new(format!("the job does not come after {step:?}; it comes after {known}")).kind("NoParentResult")
+}
+
 fn read<T: DeserializeOwned>(json: &RawValue, what: &str) -> Result<T, Failure> {
-    serde_json::from_str(json.get()).map_err(|error| {
+    read_text(json.get(), &format!("{what} of the job"))
+}
+
+fn read_text<T: DeserializeOwned>(json: &str, what: &str) -> Result<T, Failure> {
+    serde_json::from_str(json).map_err(|error| {
         let name = std::any::type_name::<T>();
-        Failure::new(format!("the {what} of the job is not a {name}: {error}")).kind("InvalidData")
+        Failure::new(format!("the {what} is not a {name}: {error}")).kind("InvalidData")
     })
 }

@@ -77,7 +77,7 @@ impl Error {
         }
     }
 
-    /// There is no such job, queue or worker.
+    /// There is no such job, queue, schedule, workflow or worker.
     pub fn is_not_found(&self) -> bool {
         self.is_problem(problem::NOT_FOUND)
     }
@@ -85,6 +85,11 @@ impl Error {
     /// The server does not know the worker (any more): it must register again.
     pub fn is_unknown_worker(&self) -> bool {
         self.is_problem(problem::UNKNOWN_WORKER)
+    }
+
+    /// What the caller expected to find was not there: somebody else was faster. Nothing was changed.
+    pub fn is_precondition_failed(&self) -> bool {
+        self.is_problem(problem::PRECONDITION_FAILED)
     }
 
     /// The same call may do better later, without anybody changing anything in it.

@@ -20,7 +20,9 @@
 
 use std::sync::Arc;
 
-use mainspring_wire::{Checkpoint, ClaimedJob, ErrorView, Progress, RawValue, Timestamp};
+use mainspring_wire::{
+    Checkpoint, ClaimedJob, ErrorView, OnFailure, ParentView, Progress, RawValue, Status, Timestamp,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -74,6 +76,7 @@ where
 pub struct Trial {
     job: ClaimedJob,
     stopped: Option<StopReason>,
+    parents: Vec<ParentView>,
 }
 
 impl Trial {
@@ -96,7 +99,7 @@ impl Trial {
             last_error: None,
             tags: Vec::new(),
         };
-        Trial { job, stopped: None }
+        Trial { job, stopped: None, parents: Vec::new() }
     }
 
     /// The job's type.
@@ -124,6 +127,32 @@ impl Trial {
     #[must_use]
     pub fn last_error(mut self, message: impl Into<String>) -> Trial {
         self.job.last_error = Some(ErrorView { message: message.into(), kind: None, detail: None });
+        self
+    }
+
+    /// It comes after a step by this name, which completed with this result.
+    #[must_use]
+    pub fn parent(self, step: impl Into<String>, result: impl Serialize) -> Trial {
+        self.with_parent(step.into(), Status::Completed, Some(raw(result)), None)
+    }
+
+    /// It comes after a step by this name, which failed for good.
+    #[must_use]
+    pub fn failed_parent(self, step: impl Into<String>, message: impl Into<String>) -> Trial {
+        let error = ErrorView { message: message.into(), kind: None, detail: None };
+        self.with_parent(step.into(), Status::Failed, None, Some(error))
+    }
+
+    fn with_parent(
+        mut self,
+        step: String,
+        status: Status,
+        result: Option<Box<RawValue>>,
+        error: Option<ErrorView>,
+    ) -> Trial {
+        let job_id = Uuid::from_u128(1000 + self.parents.len() as u128);
+        let (step, status, on_failure) = (Some(step), Some(status), OnFailure::Run);
+        self.parents.push(ParentView { job_id, step, status, on_failure, result, error });
         self
     }
 
@@ -161,7 +190,7 @@ impl Trial {
         if let Some(reason) = self.stopped {
             stop.ask(reason);
         }
-        Context::new(self.job(), stop, Desk::Notebook(notebook))
+        Context::new(self.job(), stop, Desk::Notebook { notes: notebook, parents: self.parents.clone() })
     }
 }
 

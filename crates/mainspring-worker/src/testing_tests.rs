@@ -70,3 +70,30 @@ async fn a_handler_that_is_asked_to_stop_learns_why() {
 fn a_report_does_not_make_up_a_result() {
     Report::new(Outcome::Release, Vec::new()).result::<()>();
 }
+
+#[tokio::test]
+async fn a_handler_reads_what_came_before_it() {
+    let trial = Trial::new(()).parent("left", 2).parent("right", 3).failed_parent("extra", "boom");
+    let report = trial
+        .run(|ctx| async move {
+            let sum = ctx.parent::<u64>("left").await? + ctx.parent::<u64>("right").await?;
+            let errors: Vec<String> =
+                ctx.parents().await?.into_iter().filter_map(|parent| Some(parent.error?.message)).collect();
+            Ok::<_, Failure>(json!([sum, errors]))
+        })
+        .await;
+    assert_eq!(report.result::<Value>(), json!([5, ["boom"]]));
+}
+
+#[tokio::test]
+async fn a_parent_without_a_fitting_result_is_a_failure_that_says_so() {
+    let check = async |step: &'static str, words: &str| {
+        let trial = Trial::new(()).parent("text", "two").failed_parent("dead", "boom");
+        let report = trial.run(|ctx| async move { ctx.parent::<u64>(step).await }).await;
+        let message = report.failure().to_string();
+        assert!(message.contains(words), "{message:?} does not say {words:?}");
+    };
+    check("text", "the result of \"text\" is not a u64").await;
+    check("dead", "\"dead\" is FAILED and has no result").await;
+    check("other", "the job does not come after \"other\"; it comes after text, dead").await;
+}

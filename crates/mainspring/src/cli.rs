@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use mainspring_worker::Client;
 
 use crate::bench::BenchArgs;
-use crate::commands::{dead, events, job, queue, worker};
+use crate::commands::{apply, clock, dead, events, forecast, import, job, queue, schedule, worker, workflow};
 use crate::config::{Config, Flags};
 use crate::exit::{self, Usage};
 use crate::output::Format;
@@ -38,6 +38,12 @@ enum Command {
     /// Submit jobs, look at them, change them
     #[command(subcommand)]
     Job(job::JobCommand),
+    /// Schedules: create, change, preview, what became of each run
+    #[command(subcommand)]
+    Schedule(schedule::ScheduleCommand),
+    /// Workflows: jobs that wait for each other
+    #[command(subcommand)]
+    Workflow(workflow::WorkflowCommand),
     /// Queues: counts, pause, resume, settings
     #[command(subcommand)]
     Queue(queue::QueueCommand),
@@ -46,6 +52,15 @@ enum Command {
     /// Dead letters: list, replay, purge
     #[command(subcommand)]
     Dead(dead::DeadCommand),
+    /// What will fire in the days ahead, and where many fire at once
+    Forecast(forecast::ForecastArgs),
+    /// Make schedules and queues as TOML files say
+    Apply(apply::ApplyArgs),
+    /// Take over what another scheduler did
+    #[command(subcommand)]
+    Import(import::ImportCommand),
+    /// What time it is on the server; moves a virtual clock
+    Clock(clock::ClockArgs),
     /// Follow what happens, as it happens
     Events(events::EventsArgs),
     /// Measure a server
@@ -83,6 +98,12 @@ impl Cli {
             Command::Job(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
             Command::Queue(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
             Command::Dead(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Schedule(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Workflow(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Forecast(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
+            Command::Apply(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
+            Command::Import(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
+            Command::Clock(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
             Command::Events(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
         }
     }
@@ -133,12 +154,40 @@ mod tests {
             "serve --listen 127.0.0.1:0 --data-dir d --store memory --retention 2d --lease 10s --log-format json",
             "serve --max-size 10GiB --allow-remote --config f.toml --dead-retention PT1H --log-level debug",
             "job submit mail --data {} --queue q --delay 5m --priority -3 --tag a --tag b --retry fixed:5s --wait",
+            "serve --virtual-clock --store memory",
+            "serve --virtual-clock=2026-12-01T09:00:00Z",
+            "job submit mail --depends-on 01980000-0000-7000-8000-000000000001:run --concurrency-key c --rate-key r --weight 2",
             "job get 01980000-0000-7000-8000-000000000001 -o json",
             "job list --status PENDING,FAILED --limit 5",
             "job cancel 01980000-0000-7000-8000-000000000001 --reason late",
             "queue set mail --age-factor 0.5 --max-depth 100",
             "worker --exec cat --queue a --queue b --concurrency 3",
             "worker run --exec sh -- -c true",
+            "worker --shell --queue cron",
+            "schedule create nightly --cron 0_3_*_*_* --tz Europe/Berlin --type report --data {} --catchup all --overlap skip",
+            "schedule create s --every 90s --type t --exclude 2026-12-25 --jitter 5s --max-runs 3 --pause-on-failure",
+            "schedule create s --weekly MON,FRI@09:00 --type t --dst-gap skip --dst-overlap both --if-revision 3",
+            "schedule replace s --monthly 1,-1@00:00 --type t",
+            "schedule replace s --file s.json",
+            "schedule patch s {} --if-revision 3",
+            "schedule list --paused true --limit 5",
+            "schedule pause s --note holiday --for 2d",
+            "schedule resume s",
+            "schedule trigger s",
+            "schedule backfill s --from 2026-12-01T00:00:00Z --to 2026-12-02T00:00:00Z --dry-run",
+            "schedule preview s -n 5",
+            "schedule preview --daily 09:00 --tz Asia/Tokyo -n 10",
+            "schedule ledger s",
+            "schedule delete s",
+            "workflow submit w.json",
+            "workflow get 01980000-0000-7000-8000-000000000001",
+            "workflow cancel 01980000-0000-7000-8000-000000000001 --reason late",
+            "forecast --days 2 --jitter 5m",
+            "clock",
+            "clock advance 1h",
+            "clock advance --to 2026-12-01T09:00:00Z",
+            "import crontab /etc/crontab --system --dry-run --tz UTC",
+            "apply a.toml conf.d --source team --prune --yes",
             "worker list",
             "worker order 01980000-0000-7000-8000-000000000001 quiet",
             "dead replay --queue q --max 3",
@@ -177,6 +226,14 @@ mod tests {
         refused("job submit", "required");
         refused("worker", "--exec");
         refused("worker list --exec cat", "unexpected argument");
+        refused("worker --exec cat --shell", "cannot be used with");
+        refused("worker --shell -- x", "cannot be used with");
+        refused("serve --virtual-clock=soon", "is not a time");
+        refused("schedule create s --type t --weekly FRI", "days@times");
+        refused("schedule preview s --cron x", "cannot be used with");
+        refused("clock advance", "required");
+        refused("apply --yes", "FILE");
+        refused("apply a --yes --dry-run", "cannot be used with");
         refused("bench burst --batch 0", "not a number from 1");
         refused("completions tcl", "possible values");
     }

@@ -13,6 +13,7 @@ use mainspring_wire::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::size::Size;
+use crate::virtual_clock::VirtualClock;
 
 const ENV_PREFIX: &str = "MAINSPRING_";
 
@@ -32,6 +33,8 @@ pub struct Server {
     pub listen: SocketAddr,
     /// Take requests from other machines although there are no tokens and no TLS.
     pub allow_remote: bool,
+    /// Time stands still until somebody advances it: for users' tests.
+    pub virtual_clock: VirtualClock,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -91,7 +94,8 @@ pub enum LogFormat {
 
 impl Default for Server {
     fn default() -> Server {
-        Server { listen: SocketAddr::from(([127, 0, 0, 1], 7710)), allow_remote: false }
+        let listen = SocketAddr::from(([127, 0, 0, 1], 7710));
+        Server { listen, allow_remote: false, virtual_clock: VirtualClock::Off }
     }
 }
 
@@ -134,6 +138,9 @@ pub struct Flags {
     /// Take requests from other machines although there are no tokens and no TLS yet
     #[arg(long)]
     pub allow_remote: bool,
+    /// For tests: time stands still, at START or at now, until `mainspring clock advance` moves it
+    #[arg(long, value_name = "START", num_args = 0..=1, require_equals = true, default_missing_value = "now")]
+    pub virtual_clock: Option<VirtualClock>,
     /// Who remembers the jobs [default: embedded]
     #[arg(long, value_name = "STORE")]
     pub store: Option<StoreKind>,
@@ -181,6 +188,7 @@ impl Flags {
         }
         config.server.allow_remote |= self.allow_remote;
         set(&mut config.server.listen, &self.listen);
+        set(&mut config.server.virtual_clock, &self.virtual_clock);
         set(&mut config.store.kind, &self.store);
         set(&mut config.store.data_dir, &self.data_dir);
         set(&mut config.store.max_size, &self.max_size);

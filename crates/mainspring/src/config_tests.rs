@@ -25,10 +25,11 @@ fn without_a_word_the_defaults_hold() {
 
 #[test]
 fn the_file_is_over_the_defaults_and_flags_are_over_the_file() {
-    let toml = "[server]\nlisten = \"127.0.0.1:1\"\n[jobs]\nretention = \"2d\"\ndead_retention = 60\n[store]\nmax_size = \"1GiB\"\n";
+    let toml = "[server]\nlisten = \"127.0.0.1:1\"\nvirtual_clock = \"now\"\n[jobs]\nretention = \"2d\"\ndead_retention = 60\n[store]\nmax_size = \"1GiB\"\n";
     let flags = Flags { retention: Some(Span::from_secs(5)), ..Flags::default() };
     let config = load(toml, &flags).expect("is fine");
     assert_eq!(config.server.listen.port(), 1);
+    assert_eq!(config.server.virtual_clock, VirtualClock::Now);
     assert_eq!(config.jobs, Jobs { retention: Span::from_secs(5), dead_retention: Span::from_secs(60) });
     assert_eq!(config.store.max_size, Size(1 << 30));
     assert_eq!(config.workers, Workers::default());
@@ -54,6 +55,7 @@ fn a_bad_value_is_named_with_its_key_and_what_was_expected() {
     check("[store]\nmax_size = \"big\"\n", "store.max_size", "is not a size");
     check("[store]\nkind = \"postgres\"\n", "store.kind", "`embedded` or `memory`");
     check("[server]\nlisten = \"here\"\n", "server.listen", "socket address");
+    check("[server]\nvirtual_clock = \"soon\"\n", "server.virtual_clock", "is not a time");
     check("[log]\nlevel = 3\n", "log.level", "string");
 }
 

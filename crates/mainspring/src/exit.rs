@@ -7,6 +7,8 @@ use mainspring_worker::Error as ClientError;
 
 const REFUSED: u8 = 1;
 const USAGE: u8 = 2;
+/// As `diff` and others have it for "there is a difference, and no trouble".
+const DIFFERS: u8 = 2;
 const UNREACHABLE: u8 = 3;
 const NOT_FOUND: u8 = 4;
 const ENDED_BADLY: u8 = 5;
@@ -16,9 +18,9 @@ pub const HELP: &str = "\
 Exit codes:
   0  done
   1  refused: the server, the machine or the store said no
-  2  usage: a flag, an argument or the configuration is wrong
+  2  usage: a flag, an argument or the configuration is wrong; with --dry-run: something would change
   3  unreachable: no server there, or it cannot answer now; try later
-  4  not found: there is no such job, queue or worker
+  4  not found: there is no such job, schedule, queue or worker
   5  the job that was waited for failed or was cancelled";
 
 /// The command line or the configuration is wrong in a way that only shows when it is read as a whole.
@@ -28,6 +30,16 @@ pub struct Usage(pub String);
 /// The job that was waited for did not complete.
 #[derive(Debug)]
 pub struct EndedBadly(pub String);
+
+/// A dry run found something to change. No error, and its exit code says so.
+#[derive(Debug)]
+pub struct Differs;
+
+impl std::fmt::Display for Differs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("something would change")
+    }
+}
 
 impl std::fmt::Display for Usage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,6 +53,7 @@ impl std::fmt::Display for EndedBadly {
     }
 }
 
+impl std::error::Error for Differs {}
 impl std::error::Error for Usage {}
 impl std::error::Error for EndedBadly {}
 
@@ -49,6 +62,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     let gone = error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
     if gone {
         return ExitCode::SUCCESS;
+    }
+    if error.is::<Differs>() {
+        return ExitCode::from(DIFFERS);
     }
     eprintln!("error: {}", say(error));
     if let Some(hint) = hint(error) {

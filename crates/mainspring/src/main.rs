@@ -1,15 +1,18 @@
 //! The Mainspring binary: serve, ask, bench. Starts the runtime and says how it ended; every command is a room of its own.
 
+mod apply;
 mod bench;
 mod cli;
 mod clock;
 mod commands;
 mod config;
+mod crontab;
 mod exec;
 mod exit;
 mod output;
 mod serve;
 mod size;
+mod virtual_clock;
 
 use std::process::ExitCode;
 

@@ -355,5 +355,11 @@ fn a_small_bench_prints_figures_and_leaves_nothing_behind() {
     assert!(drained["median"]["drain_jobs_per_second"].is_f64());
     let claims = bench(&["claim-cost", "--few", "100", "--many", "500", "--claims", "20"]);
     assert!(claims["median"]["ratio_p50"].is_f64());
+    let args =
+        ["--schedules", "200", "--due", "50", "--lead", "3s", "--rate", "20", "--seconds", "1", "--connections", "4"];
+    let schedules = bench(&[&["schedules"], &args[..]].concat());
+    for figure in ["all_fired_seconds", "fire_late_p99_ms", "due_to_delivered_p99_ms", "rss_anon_stored_mib"] {
+        assert!(schedules["median"][figure].is_f64(), "{figure} in {schedules}");
+    }
     assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0, "every folder was removed");
 }

@@ -14,7 +14,7 @@ use mainspring_wire::{
     RetryRequest, RetryStrategy, Span, Start, Status,
 };
 use mainspring_worker::{
-    BoxError, Client, Context, Error, Events, Failure, Outcome, Result, StopReason, Worker, WorkerHandle,
+    BoxError, Client, Context, Error, Events, Failure, Outcome, Result, StopReason, Worker, WorkerHandle, Workflow,
 };
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -43,6 +43,31 @@ async fn a_handler_runs_and_its_result_is_kept() {
     assert!(running.control.is_healthy(PATIENCE));
     running.stop().await;
     assert!(server.client().workers().await.expect("workers").workers.is_empty(), "it has left");
+}
+
+#[tokio::test]
+async fn a_step_reads_the_results_of_the_steps_before_it() {
+    let server = Server::start();
+    let mut events = server.client().events().await.expect("events");
+    let workflow = Workflow::new()
+        .job("sum", NewJob::new("sum"))
+        .after("left")
+        .after("right")
+        .job("left", NewJob { data: raw("2"), ..NewJob::new("number") })
+        .job("right", NewJob { data: raw("3"), ..NewJob::new("number") })
+        .build();
+    let submitted = server.client().submit_workflow(&workflow).await.expect("it is taken in");
+    let worker = server
+        .worker()
+        .handle("number", |ctx: Context| async move { ctx.data::<u64>() })
+        .handle("sum", |ctx: Context| async move {
+            Ok::<_, Failure>(ctx.parent::<u64>("left").await? + ctx.parent::<u64>("right").await?)
+        });
+    let running = Running::start(worker);
+    let sum = submitted.jobs["sum"];
+    until(&mut events, sum, EventKind::Completed).await;
+    assert_eq!(server.job(sum).await.result.expect("a result").get(), "5");
+    running.stop().await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use mainspring_wire::problem::{self, Problem};
@@ -31,13 +31,15 @@ pub(super) struct Call {
     method: Method,
     path: String,
     body: Option<Bytes>,
+    /// What must hold for the server to do it.
+    condition: Option<(HeaderName, String)>,
     /// What the server may wait before it answers, on top of the client's timeout.
     wait: Duration,
 }
 
 impl Call {
     pub fn new(method: Method, path: impl Into<String>) -> Call {
-        Call { method, path: path.into(), body: None, wait: Duration::ZERO }
+        Call { method, path: path.into(), body: None, condition: None, wait: Duration::ZERO }
     }
 
     pub fn get(path: impl Into<String>) -> Call {
@@ -58,6 +60,11 @@ impl Call {
 
     pub fn body(mut self, body: &impl Serialize) -> Call {
         self.body = Some(serde_json::to_vec(body).expect("wire types print").into());
+        self
+    }
+
+    pub fn only_if(mut self, condition: Option<(HeaderName, String)>) -> Call {
+        self.condition = condition;
         self
     }
 
@@ -128,6 +135,9 @@ impl Client {
             .header(ACCEPT, accept);
         if call.body.is_some() {
             request = request.header(CONTENT_TYPE, "application/json");
+        }
+        if let Some((name, value)) = call.condition {
+            request = request.header(name, value);
         }
         let request = request.body(Full::new(call.body.unwrap_or_default()))?;
         Ok(self.shared.http.request(request).await?)

@@ -1,7 +1,9 @@
 //! Jobs as they are looked at and changed: `/v1/jobs/{id}` and what is below it.
 
 use http::Method;
-use mainspring_wire::{CancelRequest, Executions, Explanation, JobPage, JobPatch, JobQuery, JobView, RetryRequest};
+use mainspring_wire::{
+    CancelRequest, Executions, Explanation, JobPage, JobPatch, JobQuery, JobView, Parents, ParentsQuery, RetryRequest,
+};
 use uuid::Uuid;
 
 use super::Client;
@@ -22,6 +24,11 @@ impl Client {
     /// Why a job is not running.
     pub async fn explain(&self, job_id: Uuid) -> Result<Explanation> {
         self.ask(Call::get(format!("{}/explain", path(job_id)))).await
+    }
+
+    /// A page of what a job waited for, with the results, in the order of its `depends_on`.
+    pub async fn parents(&self, job_id: Uuid, query: &ParentsQuery) -> Result<Parents> {
+        self.ask(Call::get(format!("{}/parents", path(job_id))).query(query)).await
     }
 
     /// A page of jobs, newest first. The page's `next_cursor`, put into the query, gives the next one.

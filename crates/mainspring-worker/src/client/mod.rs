@@ -7,15 +7,19 @@ mod call;
 
 mod calls;
 mod claims;
+mod clock;
 mod dead;
 mod events;
+mod forecast;
 mod health;
 mod jobs;
 mod queues;
+mod schedules;
 mod settlements;
 mod sse;
 mod submit;
 mod workers;
+mod workflows;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +34,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use base_url::BaseUrl;
 
 pub use events::Events;
+pub use schedules::Expect;
 
 use crate::error::Result;
 

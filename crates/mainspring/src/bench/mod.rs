@@ -4,7 +4,7 @@
 //! - The tools: `conn` (a lean connection), `body` (requests written once), `hand` (submit, claim, settle), `server` and `target`
 //!   (whom to measure), `figures` and `prometheus` (numbers), `report` (printing).
 //! - The moves: `fill` loads a queue, `drain` empties it.
-//! - The scenarios: `lifecycle`, `burst`, `lateness`, `backlog`, `claim_cost`.
+//! - The scenarios: `lifecycle`, `burst`, `lateness`, `backlog`, `claim_cost`, `schedules`.
 
 mod backlog;
 mod body;
@@ -19,6 +19,7 @@ mod lateness;
 mod lifecycle;
 mod prometheus;
 mod report;
+mod schedules;
 mod server;
 mod target;
 
@@ -61,6 +62,8 @@ enum Scenario {
     Backlog(backlog::BacklogArgs),
     /// What a claim costs with few and with very many ready jobs
     ClaimCost(claim_cost::ClaimCostArgs),
+    /// What very many schedules cost, how soon many that are due at once have fired, and how late a stream of them is
+    Schedules(schedules::SchedulesArgs),
 }
 
 /// What every scenario takes.
@@ -146,6 +149,7 @@ impl BenchArgs {
             Scenario::Lateness(args) => args.measure(target, &self.common).await,
             Scenario::Backlog(args) => args.measure(target, &self.common).await,
             Scenario::ClaimCost(args) => args.measure(target, &self.common).await,
+            Scenario::Schedules(args) => args.measure(target, &self.common).await,
         }
     }
 }
@@ -159,6 +163,7 @@ impl Scenario {
             Scenario::Lateness(_) => "lateness",
             Scenario::Backlog(_) => "backlog",
             Scenario::ClaimCost(_) => "claim-cost",
+            Scenario::Schedules(_) => "schedules",
         }
     }
 }

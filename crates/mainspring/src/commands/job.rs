@@ -56,6 +56,12 @@ pub struct ListArgs {
     kind: Option<String>,
     #[arg(long)]
     tag: Option<String>,
+    /// Made by this schedule
+    #[arg(long)]
+    schedule: Option<String>,
+    /// Part of this workflow
+    #[arg(long)]
+    workflow: Option<Uuid>,
     /// Jobs on a page
     #[arg(long)]
     limit: Option<u32>,
@@ -106,6 +112,8 @@ impl ListArgs {
             queue: self.queue,
             kind: self.kind,
             tag: self.tag,
+            schedule: self.schedule,
+            workflow: self.workflow,
             limit: self.limit,
             cursor: self.cursor,
         };

@@ -2,7 +2,8 @@
 
 use comfy_table::Table;
 use mainspring_wire::{
-    Event, Executions, Explanation, JobPage, JobView, QueueView, Queues, Submitted, Timestamp, Workers,
+    DependsOn, Event, Executions, Explanation, JobPage, JobView, OnFailure, QueueView, Queues, Submitted, Timestamp,
+    Workers,
 };
 
 use crate::output::{Format, facts, or_dash, table};
@@ -40,6 +41,14 @@ pub fn job(job: &JobView) -> Table {
         ("failures", counted(job.failures)),
         ("crashes", counted(job.crashes)),
         ("idempotency_key", job.idempotency_key.clone()),
+        ("schedule_id", job.schedule_id.clone()),
+        ("occurrence", job.occurrence.map(|at| at.to_string())),
+        ("workflow_id", job.workflow_id.map(|id| id.to_string())),
+        ("step", job.step.clone()),
+        ("depends_on", parents(&job.depends_on)),
+        ("concurrency_key", job.concurrency_key.clone()),
+        ("rate_key", job.rate_key.clone()),
+        ("weight", job.weight.map(|weight| weight.to_string())),
         ("worker", job.lease.as_ref().map(|lease| format!("{} (fence {})", lease.worker_id, lease.fence))),
         ("cancel_requested", job.lease.as_ref().filter(|lease| lease.cancel_requested).map(|_| "yes".to_owned())),
         (
@@ -57,6 +66,14 @@ pub fn job(job: &JobView) -> Table {
         ("detail", job.error.as_ref().and_then(|error| error.detail.clone())),
         ("cancel_reason", job.cancel_reason.clone()),
     ])
+}
+
+fn parents(parents: &[DependsOn]) -> Option<String> {
+    let parent = |parent: &DependsOn| match parent.on_failure {
+        OnFailure::Cancel => parent.job_id.to_string(),
+        on_failure => format!("{} (if it fails: {on_failure})", parent.job_id),
+    };
+    Some(parents.iter().map(parent).collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
 }
 
 pub fn jobs(page: &JobPage) -> Table {
@@ -131,6 +148,7 @@ pub fn queues(queues: &Queues) -> Table {
     let mut rows = table([
         "QUEUE",
         "PAUSED",
+        "BLOCKED",
         "SCHEDULED",
         "PENDING",
         "RUNNING",
@@ -145,6 +163,7 @@ pub fn queues(queues: &Queues) -> Table {
         rows.add_row([
             queue.name.clone(),
             if queue.paused { "yes" } else { "no" }.to_owned(),
+            queue.blocked.to_string(),
             queue.scheduled.to_string(),
             queue.pending.to_string(),
             queue.running.to_string(),

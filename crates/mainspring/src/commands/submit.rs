@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use mainspring_wire::{NewJob, RawValue, RetryPolicy, Span, Timestamp};
+use mainspring_wire::{DependsOn, NewJob, OnFailure, RawValue, RetryPolicy, Span, Timestamp};
 use mainspring_worker::Client;
 
 use crate::commands::retry_spec::parse as parse_retry;
@@ -60,9 +60,31 @@ pub struct SubmitArgs {
     /// The same key and job again answers the job it made first
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
+    /// Not before this job has succeeded; :run or :hold behind it says what happens if it fails (else it is cancelled). May be given
+    /// several times
+    #[arg(long, value_name = "ID[:ON_FAILURE]", value_parser = parent)]
+    depends_on: Vec<DependsOn>,
+    /// Jobs with the same key share a limit on how many run at once
+    #[arg(long, value_name = "KEY")]
+    concurrency_key: Option<String>,
+    /// Jobs with the same key share a limit on how many start in a span of time
+    #[arg(long, value_name = "KEY")]
+    rate_key: Option<String>,
+    /// How much of a limit it takes [default: 1]
+    #[arg(long)]
+    weight: Option<u32>,
     /// Wait until it has ended, and show how
     #[arg(long)]
     wait: bool,
+}
+
+fn parent(text: &str) -> Result<DependsOn, String> {
+    let (id, on_failure) = match text.split_once(':') {
+        None => (text, OnFailure::default()),
+        Some((id, word)) => (id, word.parse().map_err(|error: mainspring_wire::ParseError| error.to_string())?),
+    };
+    let job_id = id.parse().map_err(|error| format!("{id:?} is not the id of a job: {error}"))?;
+    Ok(DependsOn { job_id, on_failure })
 }
 
 impl SubmitArgs {
@@ -92,6 +114,10 @@ impl SubmitArgs {
             timeout: self.timeout,
             idempotency_key: self.idempotency_key,
             tags: self.tags,
+            depends_on: self.depends_on,
+            concurrency_key: self.concurrency_key,
+            rate_key: self.rate_key,
+            weight: self.weight,
             ..NewJob::default()
         })
     }
@@ -137,6 +163,15 @@ impl Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_parent_says_what_its_failure_means() {
+        let id = "01980000-0000-7000-8000-000000000001";
+        assert_eq!(parent(id).expect("an id").on_failure, OnFailure::Cancel);
+        assert_eq!(parent(&format!("{id}:hold")).expect("an id").on_failure, OnFailure::Hold);
+        assert!(parent(&format!("{id}:retry")).expect_err("is no way").contains("cancel, run, hold"));
+        assert!(parent("seven:run").expect_err("is no id").contains("is not the id of a job"));
+    }
 
     #[test]
     fn data_is_given_or_from_a_file_or_from_stdin() {

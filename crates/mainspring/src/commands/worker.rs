@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use mainspring_wire::{Order, Span};
 use mainspring_worker::{Client, Worker, shutdown_signal};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::commands::show;
 use crate::config::Log;
-use crate::exec::{EXIT_CODES_HELP, ExecHandler, Program};
+use crate::exec::{EXIT_CODES_HELP, ExecHandler, Program, ShellHandler, Surroundings};
 use crate::exit::Usage;
 use crate::output::Format;
 use crate::serve;
@@ -33,7 +33,7 @@ pub struct WorkerArgs {
 
 #[derive(Subcommand, Debug)]
 enum WorkerCommand {
-    /// Run a program for each job, as `worker --exec` does
+    /// Run a program or a command for each job, as `worker --exec` and `worker --shell` do
     #[command(after_help = EXIT_CODES_HELP)]
     Run(RunArgs),
     /// The registered workers; a silent one has its jobs taken over soon
@@ -43,12 +43,16 @@ enum WorkerCommand {
 }
 
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("what").required(true).args(["exec", "shell"]))]
 struct RunArgs {
     /// The program to run for each job
     #[arg(long, value_name = "PROGRAM")]
-    exec: OsString,
+    exec: Option<OsString>,
+    /// Run the shell command in each job's data, as `import crontab` writes it. Whoever can submit to the queue can run anything
+    #[arg(long)]
+    shell: bool,
     /// Arguments of the program
-    #[arg(last = true, value_name = "ARGS")]
+    #[arg(last = true, value_name = "ARGS", conflicts_with = "shell")]
     args: Vec<OsString>,
     /// Where to take jobs from; may be given several times [default: default]
     #[arg(long = "queue", value_name = "QUEUE")]
@@ -92,36 +96,50 @@ impl WorkerArgs {
                 Ok(())
             }
             (Some(WorkerCommand::Run(args)), _) | (None, Some(args)) => args.run(client).await,
-            (None, None) => Err(Usage("what should it run? give --exec PROGRAM, or see `worker --help`".into()).into()),
+            (None, None) => {
+                Err(Usage("what should it run? give --exec PROGRAM or --shell, or see `worker --help`".into()).into())
+            }
         }
     }
 }
 
 impl RunArgs {
     async fn run(self, client: Client) -> Result<()> {
-        // Asked first: a worker without its program would fail every job it claims.
-        find_program(&self.exec, std::env::var_os("PATH").as_deref())?;
+        if let Some(program) = &self.exec {
+            // Asked first: a worker without its program would fail every job it claims.
+            find_program(program, std::env::var_os("PATH").as_deref())?;
+        }
         serve::start_log(&Log { level: self.log_level.clone(), ..Log::default() })?;
         let server = client.url().to_owned();
-        let handler = ExecHandler {
-            program: Arc::new(Program { path: self.exec, args: self.args, kill_after: self.kill_after.into() }),
-            timeout: self.timeout.map(Span::duration),
-            later: self.later.into(),
-            server: server.clone(),
-        };
         let mut worker = Worker::new(client)
-            .name(self.name.unwrap_or_else(|| "mainspring worker --exec".into()))
             .version(env!("CARGO_PKG_VERSION"))
             .concurrency(usize::from(self.concurrency))
             .grace(self.grace.into())
-            .stop_grace(self.kill_after.duration() + STOP_MARGIN)
-            .handle_any(move |ctx| handler.clone().handle(ctx));
+            .stop_grace(self.kill_after.duration() + STOP_MARGIN);
         if let Some(lease) = self.lease {
             worker = worker.lease(lease.into());
         }
-        worker = self.queues.into_iter().fold(worker, Worker::queue);
+        worker = self.queues.iter().cloned().fold(worker, Worker::queue);
         tracing::info!("working for {server}; Ctrl-C ends it");
-        Ok(worker.run_until(shutdown_signal()).await?)
+        Ok(self.handled_by(worker, server).run_until(shutdown_signal()).await?)
+    }
+
+    fn handled_by(self, worker: Worker, server: String) -> Worker {
+        let timeout = self.timeout.map(Span::duration);
+        let surroundings = Surroundings { timeout, later: self.later.into(), server };
+        let kill_after = self.kill_after.into();
+        let name = |default: &str| self.name.clone().unwrap_or_else(|| default.to_owned());
+        match self.exec {
+            Some(path) => {
+                let program = Arc::new(Program { path, args: self.args, kill_after });
+                let handler = ExecHandler { program, surroundings };
+                worker.name(name("mainspring worker --exec")).handle_any(move |ctx| handler.clone().handle(ctx))
+            }
+            None => {
+                let handler = ShellHandler { surroundings, kill_after };
+                worker.name(name("mainspring worker --shell")).handle_any(move |ctx| handler.clone().handle(ctx))
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One run of a program: started in its own process group, fed, listened to, and ended in time. Knows nothing of jobs, and
 //! leaves nothing running.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::process::Stdio;
@@ -30,7 +31,7 @@ pub struct Program {
 #[derive(Debug)]
 pub struct Call<'a> {
     pub stdin: &'a [u8],
-    pub env: Vec<(&'static str, String)>,
+    pub env: BTreeMap<String, String>,
     pub timeout: Option<Duration>,
     pub cancel: CancellationToken,
 }
@@ -95,7 +96,7 @@ impl Program {
 
     fn command(&self, call: &Call<'_>) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(&self.args).envs(call.env.iter().map(|(name, value)| (name, value)));
+        command.args(&self.args).envs(&call.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
         command
@@ -153,13 +154,13 @@ mod tests {
     }
 
     fn call(stdin: &[u8]) -> Call<'_> {
-        Call { stdin, env: Vec::new(), timeout: None, cancel: CancellationToken::new() }
+        Call { stdin, env: BTreeMap::new(), timeout: None, cancel: CancellationToken::new() }
     }
 
     #[tokio::test]
     async fn the_payload_goes_in_and_the_output_comes_out() {
         let mut call = call(b"{\"to\":\"you\"}");
-        call.env.push(("MAINSPRING_JOB_ID", "7".into()));
+        call.env.insert("MAINSPRING_JOB_ID".into(), "7".into());
         let ran = sh("cat; echo id=$MAINSPRING_JOB_ID >&2; exit 3").run(call).await.expect("sh starts");
         assert_eq!(ran.ending, Ending::Exited { code: 3 });
         assert_eq!((ran.stdout.text.as_str(), ran.stderr.text.as_str()), ("{\"to\":\"you\"}", "id=7\n"));

@@ -35,7 +35,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         format!("could not listen on {}; choose another address with --listen", config.server.listen)
     })?;
     let address = listener.local_addr()?;
-    let parts = parts::open(&config.store)?;
+    let parts = parts::open(&config.store, config.server.virtual_clock)?;
     let store = parts.store.describe();
     let engine = Engine::start(parts, settings(&config)).await.context("could not start the engine")?;
     banner::show(&config, address, &store);
