@@ -251,6 +251,25 @@ async fn a_schedule_that_cannot_be_read_any_more_is_paused_and_says_why() {
 }
 
 #[tokio::test]
+async fn a_schedule_that_the_store_refuses_is_paused_and_stops_no_other() {
+    let store = Arc::new(Memory::with_queues_max(1));
+    let mut firing = Firing::on(Ground { store, ..Ground::new() });
+    let mut refused = schedule("a-queue-too-many", seconds(10));
+    refused.job.queue = queue("one-too-many");
+    let good = firing.world.put(schedule("good", seconds(10))).await;
+    firing.world.submit(draft()).await;
+    let refused = firing.world.put(refused).await;
+
+    firing.fire_at(START.after(seconds(10))).await;
+    assert_exactly_once(&firing.world, &good, &[START.after(seconds(10))]).await;
+    let standing = firing.world.schedule(&refused).await.standing;
+    let note = standing.pause.expect("is paused").note;
+    assert!(note.contains("queues"), "{note}");
+    assert_eq!(standing.wake_at, None, "it is not tried for ever");
+    assert_eq!(firing.world.made_by(&refused).await.len(), 0);
+}
+
+#[tokio::test]
 async fn firing_does_not_keep_plain_jobs_waiting() {
     let mut firing = Firing::new();
     firing.world.put(schedule("often", seconds(10))).await;

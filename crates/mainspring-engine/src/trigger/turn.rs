@@ -145,16 +145,44 @@ impl Node {
                 schedule::plan(Look { view, calendar: &calendar, last_job, now, step_max: OCCURRENCES_MAX })
             }
             Err(bad) => {
-                tracing::warn!(schedule = %view.schedule.name, tenant = %view.schedule.tenant, %bad, "cannot be read any more; it is paused");
                 let then = unreadable(&view.standing, &bad.to_string(), now);
-                Plan { jobs: vec![], cancel: vec![], rows: vec![], then, more: false }
+                only_pauses(view, then)
             }
         }
     }
 
     async fn write(self: Arc<Node>, now: Time, planned: Vec<Planned>, turns: Vec<Turn>) -> Answer {
-        let answers = self.meters.time(Call::Turn, self.store.turn(now, turns)).await;
-        (now, planned, answers)
+        match self.write_turns(now, turns).await {
+            // One of them is at fault and nothing happened: tried alone, the others go through.
+            Err(store::Error::Invalid(_)) => self.write_one_by_one(now, planned).await,
+            answers => (now, planned, answers),
+        }
+    }
+
+    async fn write_turns(&self, now: Time, turns: Vec<Turn>) -> store::Result<Vec<Turned>> {
+        self.meters.time(Call::Turn, self.store.turn(now, turns)).await
+    }
+
+    /// Plans each again, which makes the same jobs, and pauses those that the store refuses for good.
+    async fn write_one_by_one(&self, now: Time, refused: Vec<Planned>) -> Answer {
+        let (mut planned, mut answers) = (Vec::new(), Vec::new());
+        for Planned { view, last_job, .. } in refused {
+            let plan = self.plan_turn(&view, last_job, now);
+            let (mut one, turn) = apart(view, last_job, plan);
+            let mut answer = self.write_turns(now, vec![turn]).await;
+            if let Err(store::Error::Invalid(why)) = &answer {
+                let plan = only_pauses(&one.view, refused_by_store(&one.view.standing, why, now));
+                let turn;
+                (one, turn) = apart(one.view, last_job, plan);
+                answer = self.write_turns(now, vec![turn]).await;
+            }
+            match answer {
+                Ok(answer) => answers.extend(answer),
+                Err(error) => return (now, planned, Err(error)),
+            }
+            planned.push(one);
+        }
+        (now, planned, Ok(answers))
     }
 
     /// Tells of what is done, and turns those once more whose jobs found no room.
@@ -218,9 +246,23 @@ fn cancel(schedule: &schedule::Schedule, id: JobId) -> Command {
     Command::Job { tenant: schedule.tenant.clone(), id, what: JobCommand::Cancel { reason } }
 }
 
-/// Paused until a person looks at it.
+/// It makes nothing and waits for a person.
+fn only_pauses(view: &ScheduleView, then: Standing) -> Plan {
+    let note = then.pause.as_ref().map_or("", |pause| &pause.note);
+    tracing::warn!(schedule = %view.schedule.name, tenant = %view.schedule.tenant, note, "is paused");
+    Plan { jobs: vec![], cancel: vec![], rows: vec![], then, more: false }
+}
+
 pub(crate) fn unreadable(standing: &Standing, why: &str, now: Time) -> Standing {
-    let note = format!("it cannot be read any more: {why}");
+    paused(standing, format!("it cannot be read any more: {why}"), now)
+}
+
+fn refused_by_store(standing: &Standing, why: &str, now: Time) -> Standing {
+    paused(standing, format!("its job was refused: {why}"), now)
+}
+
+/// Until a person looks at it.
+fn paused(standing: &Standing, note: String, now: Time) -> Standing {
     let pause = Pause { note, since: now, until: None, by: PausedBy::Person };
     Standing { pause: Some(pause), wake_at: None, updated_at: now, ..standing.clone() }
 }
