@@ -136,6 +136,13 @@ impl Default for Keys {
     }
 }
 
+impl Keys {
+    /// The key that is closed when whoever the job calls says to come back later.
+    pub fn closing(&self) -> Option<&LimitKey> {
+        self.rate.as_ref().or(self.concurrency.as_ref())
+    }
+}
+
 /// How often a job was tried. Crashes are counted apart from failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Tally {
@@ -260,6 +267,8 @@ pub enum ExecutionOutcome {
     TimedOut,
     Crashed,
     Snoozed,
+    /// Whoever it calls said to come back later, and its key was closed.
+    RateLimited,
     Released,
     Cancelled,
 }

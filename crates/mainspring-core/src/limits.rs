@@ -33,6 +33,8 @@ pub const TIMEOUT_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub const LEASE_MIN: Duration = Duration::from_secs(1);
 pub const LEASE_MAX: Duration = Duration::from_secs(3600);
 
+/// Nodes of one cluster, those that are gone and not yet forgotten included.
+pub const NODES_MAX: usize = 1_000;
 /// Jobs in one submit, claim or settle.
 pub const BATCH_JOBS_MAX: usize = 10_000;
 pub const CLAIM_JOBS_MAX: usize = 1_000;
@@ -65,6 +67,10 @@ pub const BREAKER_CLOSES_AFTER_MAX: u32 = 1_000;
 /// A tenant's share in fair sharing.
 pub const SHARE_WEIGHT_MAX: u32 = 1_000;
 
+/// Rules of all tenants of a store together.
+pub const RULES_MAX: usize = 10_000;
+/// Holders of a full gate that are named.
+pub const HOLDERS_SHOWN_MAX: usize = 10;
 /// Jobs of one workflow. Also the longest chain in it.
 pub const WORKFLOW_JOBS_MAX: usize = 10_000;
 /// Dependencies of one workflow, all jobs together.

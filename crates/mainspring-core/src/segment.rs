@@ -41,6 +41,11 @@ impl Segments {
         self.0 |= 1 << segment.0;
     }
 
+    /// Those of these that are not among the others.
+    pub fn without(self, others: Segments) -> Segments {
+        Segments(self.0 & !others.0)
+    }
+
     pub fn len(self) -> u32 {
         self.0.count_ones()
     }
@@ -73,5 +78,8 @@ mod tests {
         assert!(Segments::NONE.is_empty());
         assert_eq!(Segment::new(Segment::COUNT), None);
         assert_eq!(Segments::ALL.iter().count(), 100);
+        let odd: Segments = Segment::all().filter(|segment| segment.index() % 2 == 1).collect();
+        assert_eq!(Segments::ALL.without(odd).iter().next(), Segment::new(0));
+        assert_eq!(odd.without(Segments::ALL), Segments::NONE);
     }
 }

@@ -20,6 +20,10 @@ pub enum Outcome {
     Snoozed {
         wait: Duration,
     },
+    /// Whoever it calls says: come back later. Not counted.
+    RateLimited {
+        wait: Duration,
+    },
     /// The worker shuts down, or never received it: given back.
     Released,
     /// The worker went silent.
@@ -55,6 +59,10 @@ pub enum Verdict {
     },
     /// The attempt is not counted; ready at once, in the place it had.
     Release,
+    /// The same, and the gate of its rate key, else of its concurrency key, is closed for so long.
+    Close {
+        wait: Duration,
+    },
     Bury {
         cause: Cause,
         error: Failure,
@@ -84,6 +92,7 @@ impl Verdict {
             },
             Verdict::Snooze { .. } => ExecutionOutcome::Snoozed,
             Verdict::Release => ExecutionOutcome::Released,
+            Verdict::Close { .. } => ExecutionOutcome::RateLimited,
             Verdict::Cancel { .. } => ExecutionOutcome::Cancelled,
         }
     }
@@ -99,7 +108,9 @@ impl Verdict {
     pub fn count(&self, tally: Tally) -> Tally {
         match self {
             Verdict::Succeed { .. } | Verdict::Cancel { .. } => tally,
-            Verdict::Snooze { .. } | Verdict::Release => Tally { attempts: tally.attempts.saturating_sub(1), ..tally },
+            Verdict::Snooze { .. } | Verdict::Release | Verdict::Close { .. } => {
+                Tally { attempts: tally.attempts.saturating_sub(1), ..tally }
+            }
             Verdict::Retry { cause, .. } | Verdict::Bury { cause, .. } => tally.with(*cause),
         }
     }
@@ -110,7 +121,7 @@ impl Verdict {
         match self {
             Verdict::Succeed { .. } => (State::Succeeded, ready_at),
             Verdict::Retry { at, .. } | Verdict::Snooze { at } => by(*at),
-            Verdict::Release => (State::Ready, ready_at),
+            Verdict::Release | Verdict::Close { .. } => (State::Ready, ready_at),
             Verdict::Bury { .. } => (State::Dead, ready_at),
             Verdict::Cancel { .. } => (State::Cancelled, ready_at),
         }
@@ -143,6 +154,11 @@ pub fn decide(attempt: Attempt<'_>, outcome: Outcome, now: Time, seed: u64) -> V
         _ if attempt.cancel_asked.is_some() => given_back(attempt.cancel_asked),
         Outcome::Released => given_back(None),
         Outcome::Snoozed { wait } => Verdict::Snooze { at: now.after(wait) },
+        // Without a key nobody else is told by it: the job waits alone.
+        Outcome::RateLimited { wait } if attempt.job.keys.closing().is_none() => {
+            Verdict::Snooze { at: now.after(wait) }
+        }
+        Outcome::RateLimited { wait } => Verdict::Close { wait },
         Outcome::Failed { error, retry } => lost(attempt, Cause::Failure, error.cut(), retry, now, seed),
         Outcome::TimedOut => {
             let error = Failure { kind: Some("timeout".into()), ..Failure::new("the attempt ran past its timeout") };

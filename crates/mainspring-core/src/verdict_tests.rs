@@ -97,6 +97,24 @@ fn an_attempt_given_back_is_not_counted() {
     }
 }
 
+#[test]
+fn a_rate_limited_attempt_closes_its_key_and_without_one_waits_alone() {
+    let wait = Duration::from_secs(9);
+    let key = |text: &str| crate::name::LimitKey::parse(text).ok();
+    let limited = |keys: Keys| {
+        let job = Job { keys, ..job(3, 1) };
+        let attempt = Attempt { job: &job, tally: tally(2, 1, 0), cancel_asked: None };
+        decide(attempt, Outcome::RateLimited { wait }, NOW, 0)
+    };
+    assert_eq!(limited(Keys::default()), Verdict::Snooze { at: NOW.after(wait) });
+    let closes = limited(Keys { concurrency: key("a"), ..Keys::default() });
+    assert_eq!(closes, Verdict::Close { wait });
+    assert_eq!(closes.count(tally(2, 1, 0)), tally(1, 1, 0));
+    assert_eq!(closes.destination(NOW, Time::ZERO), (State::Ready, Time::ZERO));
+    let both = Keys { concurrency: key("a"), rate: key("b"), weight: 1 };
+    assert_eq!(both.closing(), key("b").as_ref());
+}
+
 fn outcomes() -> impl Strategy<Value = Outcome> {
     let wait = (0u64..1 << 45).prop_map(Duration::from_millis);
     prop_oneof![
@@ -104,7 +122,8 @@ fn outcomes() -> impl Strategy<Value = Outcome> {
         Just(failed(RetryWish::AsPolicy)),
         Just(failed(RetryWish::Never)),
         wait.clone().prop_map(|wait| failed(RetryWish::After(wait))),
-        wait.prop_map(|wait| Outcome::Snoozed { wait }),
+        wait.clone().prop_map(|wait| Outcome::Snoozed { wait }),
+        wait.prop_map(|wait| Outcome::RateLimited { wait }),
         Just(Outcome::Released),
         Just(Outcome::Crashed),
         Just(Outcome::TimedOut),
@@ -120,7 +139,7 @@ proptest! {
             Verdict::Succeed { .. } => Move::Succeed,
             Verdict::Retry { .. } => Move::Retry,
             Verdict::Snooze { .. } => Move::Snooze,
-            Verdict::Release => Move::Release,
+            Verdict::Release | Verdict::Close { .. } => Move::Release,
             Verdict::Bury { .. } => Move::Bury,
             Verdict::Cancel { .. } => Move::Cancel,
         };

@@ -8,10 +8,12 @@ use crate::time::Time;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Wakeup {
-    /// So many jobs of a queue became ready.
+    /// So many jobs of a queue became ready; zero if nobody knows how many.
     Ready { queue: QueueRef, count: u64 },
     /// Something will fall due then.
     Due { at: Time },
+    /// Seats changed hands, or are to: look at them.
+    Seats,
 }
 
 #[async_trait]

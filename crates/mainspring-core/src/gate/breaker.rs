@@ -136,6 +136,15 @@ impl Breaker {
         }
     }
 
+    /// The same breaker, without what no longer matters if time never goes back.
+    pub fn as_of(mut self, rule: &BreakerRule, now: Time) -> Breaker {
+        self.window.turn(now, rule.window);
+        if self.window.sum() == (0, 0) {
+            self.window = Window::default();
+        }
+        self
+    }
+
     fn open(&mut self, rule: &BreakerRule, now: Time) -> BreakerChange {
         let until = now.after(rule.cooldown);
         *self = Breaker { phase: Phase::Open { until }, window: Window::default() };

@@ -67,6 +67,11 @@ impl Bucket {
         self.add(u128::from(used) * interval(to));
     }
 
+    /// The same bucket, without what no longer matters if time never goes back.
+    pub fn as_of(self, now: Time) -> Bucket {
+        if self.full_at <= ticks(now) { Bucket::default() } else { self }
+    }
+
     fn used(&self, rate: &Rate, now: Time) -> u64 {
         let ahead = u128::from(self.full_at.saturating_sub(ticks(now)));
         u64::try_from(ahead.div_ceil(interval(rate))).unwrap_or(u64::MAX)

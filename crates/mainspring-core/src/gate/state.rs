@@ -135,6 +135,22 @@ impl GateState {
         }
     }
 
+    /// The same gate, without what no longer matters if time never goes back. A store may forget a gate of which
+    /// nothing is left so, and shows every gate so.
+    pub fn as_of(&self, rule: &Rule, now: Time) -> GateState {
+        GateState {
+            running: self.running,
+            bucket: self.bucket.as_of(now),
+            closed_until: self.closed_until.filter(|&until| now < until),
+            breaker: rule.breaker.map_or_else(Breaker::default, |rule| self.breaker.as_of(&rule, now)),
+        }
+    }
+
+    /// Nothing is held, spent, closed or broken.
+    pub fn is_at_rest(&self, rule: &Rule, now: Time) -> bool {
+        self.as_of(rule, now) == GateState::default()
+    }
+
     fn is_closed(&self, ask: Ask) -> Option<Entry> {
         self.closed_until.filter(|&until| ask.now < until).map(Entry::ClosedUntil)
     }

@@ -300,3 +300,42 @@ fn a_slower_rate_that_is_raised_does_not_hold_back_by_the_old_one() {
     gate.retune(START, &rule(1), &rule(86_400));
     assert_eq!(gate.opens_at(&rule(86_400), ask(1)), Some(START.after(Duration::from_secs(1))));
 }
+
+proptest! {
+    /// Whoever forgets a gate at rest answers as if it had kept it, from then on.
+    #[test]
+    fn a_gate_answers_the_same_without_what_no_longer_matters(
+        rule in rules(), steps in steps(), later_ms in 0u64..200_000, weight in 1u16..8, part in parts(),
+    ) {
+        let mut life = Life::new(rule);
+        steps.iter().for_each(|step| life.take(step));
+        let now = life.now;
+        let (kept, cut) = (life.gate, life.gate.as_of(&life.rule, now));
+        let ask = Ask { now: now.after(Duration::from_millis(later_ms)), weight, part };
+        prop_assert_eq!(kept.entry(&life.rule, ask), cut.entry(&life.rule, ask));
+        prop_assert_eq!(kept.opens_at(&life.rule, ask), cut.opens_at(&life.rule, ask));
+        prop_assert_eq!(cut.as_of(&life.rule, now), cut);
+    }
+}
+
+#[test]
+fn a_gate_is_at_rest_when_all_have_left_and_all_permits_are_back() {
+    let second = Duration::from_secs(1);
+    let rule = Rule {
+        concurrency: Some(1),
+        rate: Some(Rate { permits: 1, per: second, burst: 1 }),
+        breaker: Some(BreakerRule::default()),
+        weight: None,
+    };
+    let mut gate = GateState::default();
+    assert!(gate.is_at_rest(&rule, START));
+    gate.enter(&rule, Ask { now: START, weight: 1, part: Part::Both });
+    assert!(!gate.is_at_rest(&rule, START.after(second * 100)), "it is held");
+    let end = Leave { now: START, weight: 1, part: Part::Both, claimed_at: START, ending: Ending::Succeeded };
+    gate.leave(&rule, end);
+    assert!(!gate.is_at_rest(&rule, START), "its permit is not back");
+    assert!(!gate.is_at_rest(&rule, START.after(second)), "its breaker remembers");
+    assert!(gate.is_at_rest(&rule, START.after(second * 100)));
+    gate.close(START, second * 200);
+    assert!(!gate.is_at_rest(&rule, START.after(second * 100)), "it is closed");
+}

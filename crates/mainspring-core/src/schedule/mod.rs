@@ -38,7 +38,7 @@ pub use calendar::{Calendar, Occurrence, Skipped};
 pub use change::{Backfill, PauseAsk, backfill, create, pause, preview, replace, resume, trigger};
 pub use dst::Dst;
 pub use full::without_room;
-pub use identity::{jitter_of, occurrence_id, segment_of};
+pub use identity::{jitter_of, occurrence_id, place_of, segment_of};
 pub use ledger::{LedgerRow, Reason, What};
 pub use plan::{LATE_GRACE, Look, Plan, plan};
 pub use template::{Made, Template};

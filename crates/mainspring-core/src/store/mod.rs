@@ -8,6 +8,8 @@
 //!   repeated: repeating a call whose reply was lost is safe.
 //! - **`now` is a parameter.** Stores read no clock. A `now` that steps back loses nothing: what is Ready stays
 //!   Ready, what is Waiting waits for its own time.
+//! - **No write in a seat's name without its epoch.** Where a call carries a [`crate::seats::Warrant`], the store that keeps the
+//!   terms checks it in the same write. Two nodes that both believe they hold a seat waste work and break nothing.
 //! - **No policy.** Verdicts are decided by [`crate::verdict`]; a store applies them if the fence still matches.
 //!
 //! `memory` is the reference; the conformance suite and lockstep hold every other store to its answers.
@@ -63,7 +65,9 @@ pub trait Store: Views {
     async fn promote(&self, now: Time, ask: Promote) -> Result<Promoted>;
 
     /// Hands out the best ready jobs of the asked queues under new fences, in order of rank over all of them.
-    /// Earlier requests of the batch are served first. A paused queue gives nothing; a job past its expiry is not
+    /// Earlier requests of the batch are served first. A job is given only if all its gates let it in, and enters them; if
+    /// one does not, that gate is shut for the rest of the request, so that nobody overtakes there. With [`Whose::All`],
+    /// each queue name offers the best job of the tenant whose turn it is among those that have one that could go. A paused queue gives nothing; a job past its expiry is not
     /// given (it stays for [`Store::reclaim`]). A worker that was silent and is not written off yet shows by its
     /// claim that it lives.
     async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>>;
@@ -75,7 +79,8 @@ pub trait Store: Views {
     /// What running attempts say of themselves: started, checkpoint, progress.
     async fn report(&self, now: Time, reports: Vec<Report>) -> Result<Vec<Hold>>;
 
-    /// Applies verdicts to leases that still hold.
+    /// Applies verdicts to leases that still hold. Whichever way a lease ends, here or in another verb, its job leaves
+    /// its gates with it.
     async fn settle(&self, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>>;
 
     /// Takes back what ran out: leases whose worker is silent or whose timeout passed get a new fence that the caller
@@ -89,7 +94,7 @@ pub trait Store: Views {
     /// step: all of a turn happens or nothing of it.
     async fn turn(&self, now: Time, turns: Vec<Turn>) -> Result<Vec<Turned>>;
 
-    /// Forgets what is past its retention, at most `limit` items a call.
+    /// Forgets what is past its retention, at most `limit` items a call, and gates that are at rest.
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned>;
 }
 
@@ -127,6 +132,14 @@ pub trait Views: Send + Sync + std::fmt::Debug {
 
     /// Where the jobs of a workflow are; `None` if there is none.
     async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>>;
+
+    /// Every rule of a tenant, and every gate of it that is not at rest and has no rule of its own but one with a
+    /// pattern, or is closed without any: as of `now`, by reach.
+    async fn gates(&self, tenant: &TenantName, now: Time) -> Result<Vec<GateView>>;
+
+    /// The gates that do not let a job in at `now`, in the order of [`crate::gate::gates_of`]; none if it could go.
+    /// `None` unless it is Ready and not paused.
+    async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>>;
 
     /// How many waiting jobs fall due when.
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda>;

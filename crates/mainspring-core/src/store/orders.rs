@@ -1,11 +1,13 @@
 //! What people ask of jobs, queues and workers, what becomes of schedules, and what is forgotten.
 
+use crate::gate::{Reach, Rule};
 use crate::id::{JobId, WorkerId};
 use crate::job::{Job, Json};
 use crate::lifecycle::State;
 use crate::name::{QueueRef, TenantName};
 use crate::rank::{Aging, Priority};
 use crate::schedule::{LedgerRow, Schedule, ScheduleRef, Standing};
+use crate::seats::Warrant;
 use crate::time::Time;
 
 use super::{Order, Submitted};
@@ -15,6 +17,7 @@ pub enum Command {
     Job { tenant: TenantName, id: JobId, what: JobCommand },
     Queue { queue: QueueRef, what: QueueCommand },
     Worker { id: WorkerId, order: Order },
+    Gate { tenant: TenantName, reach: Reach, what: GateCommand },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +54,17 @@ pub enum QueueCommand {
     SetMaxDepth(Option<u64>),
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GateCommand {
+    /// Holds from now on, also for what runs and waits already; in place of the rule before.
+    Set(Rule),
+    /// Nothing is limited by it any more. Missing if there is none.
+    Clear,
+    /// Forgets what workers were told and closes the breaker, at every gate in reach. Missing if there is neither a rule
+    /// nor such a gate.
+    Reopen,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Commanded {
     Done,
@@ -74,6 +88,8 @@ pub struct Turn {
     /// Taken in as by [`super::Store::submit`].
     pub jobs: Vec<Job>,
     pub rows: Vec<LedgerRow>,
+    /// In whose name; `None` if a person turns it.
+    pub warrant: Option<Warrant>,
 }
 
 /// What a schedule becomes.
@@ -93,6 +109,8 @@ pub enum Turned {
     Done { version: u64, jobs: Vec<Submitted> },
     /// It is not as it was read: this is its version now.
     Lost { version: Option<u64> },
+    /// The seat in whose name it was turned is another's by now: nothing happened.
+    Deposed,
     /// This one of its jobs was refused.
     Refused { at: usize, answer: Submitted },
 }
@@ -106,6 +124,8 @@ pub struct Prune {
     /// … and ledger rows written before this.
     pub ledger_before: Time,
     pub limit: usize,
+    /// In whose name; `None` for a node that is alone.
+    pub warrant: Option<Warrant>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -113,5 +133,7 @@ pub struct Pruned {
     pub jobs: u64,
     pub keys: u64,
     pub rows: u64,
+    /// The seat is another's by now: nothing happened.
+    pub deposed: bool,
     pub more: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::gate::{Entry, GateRef, GateState, Reach, Rule};
 use crate::id::{JobId, WorkerId, WorkflowId};
 use crate::job::{Job, JobView};
 use crate::lifecycle::{State, Status};
@@ -205,4 +206,26 @@ pub struct Agenda {
     pub due: Vec<(Time, u64)>,
     /// There were more jobs than `jobs_max`: the rest is not in here.
     pub partial: bool,
+}
+
+/// A rule, or a gate that a rule with a pattern holds at, or one that was closed without a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateView {
+    pub reach: Reach,
+    /// What holds there, and what it was set for.
+    pub rule: Option<(Reach, Rule)>,
+    /// At rest for a pattern: each gate under it has a view of its own, while it is not at rest.
+    pub state: GateState,
+    /// How many jobs are known to stand before it. A hint.
+    pub waiting: u64,
+}
+
+/// A gate that does not let a job in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hurdle {
+    pub gate: GateRef,
+    /// Every reason, at least one.
+    pub reasons: Vec<Entry>,
+    /// If it is full: who holds it, lowest ids first, at most [`crate::limits::HOLDERS_SHOWN_MAX`].
+    pub holders: Vec<JobId>,
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use crate::gate::{BreakerChange, GateRef};
 use crate::id::{JobId, LeaseId, WorkerId};
 use crate::job::{Claimed, Json, Progress};
 use crate::lifecycle::State;
 use crate::name::{QueueName, QueueRef, TenantName};
 use crate::schedule::ScheduleView;
+use crate::seats::{Warrant, Warrants};
 use crate::segment::Segments;
 use crate::time::Time;
 use crate::verdict::{Cause, Verdict};
@@ -40,9 +42,11 @@ pub enum Submitted {
     },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Promote {
     pub segments: Segments,
+    /// Segments whose seat has another epoch by now are left alone, and named in the answer.
+    pub warrants: Warrants,
     /// At most this many jobs a call.
     pub limit: usize,
     /// Also list what comes next, up to this instant, or [`crate::limits::LOOK_AHEAD_MAX`] if that is nearer …
@@ -61,10 +65,16 @@ pub struct Promoted {
     pub oldest: Option<Time>,
     /// Children that were cancelled because a parent died or was cancelled, in the order of being found.
     pub cancelled: Vec<(JobId, QueueRef)>,
-    /// Schedules whose `wake_at` is not after `now`, in order of (wake_at, tenant, name).
+    /// Schedules whose `wake_at` is not after `now`, in order of (wake_at, [`crate::schedule::place_of`], tenant, name).
     pub due: Vec<ScheduleView>,
     /// The next distinct instants after `now` at which a job or a schedule falls due. Empty while there is `more`.
     pub upcoming: Vec<Time>,
+    /// Queues with jobs behind gates that time has opened. A hint: it may name too many.
+    pub opened: Vec<QueueRef>,
+    /// When time opens the next gate that a job stands before. A hint: it may be too early.
+    pub gates_at: Option<Time>,
+    /// Segments that were asked for in the name of a seat that is another's by now: nothing of them was touched or told.
+    pub refused: Segments,
     /// There was more to do than `limit`, or there are more schedules than `due_limit`.
     pub more: bool,
 }
@@ -73,8 +83,19 @@ pub struct Promoted {
 pub struct Claim {
     pub worker: WorkerId,
     pub tenant: TenantName,
+    pub whose: Whose,
     pub queues: Vec<QueueName>,
     pub max: usize,
+}
+
+/// Whose jobs a claim is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub enum Whose {
+    /// Those of the worker's tenant.
+    #[default]
+    Own,
+    /// Those of every tenant that has a queue of such a name, shared fairly: see [`crate::gate::Share`].
+    All,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -135,8 +156,21 @@ pub enum Pulse {
         lost: Vec<LeaseId>,
         /// Queues that were given something back.
         released: Vec<QueueRef>,
+        /// What giving back did to the gates.
+        gates: Option<Box<GateNews>>,
     },
     Unknown,
+}
+
+/// What leases that ended did to the gates they were held through.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct GateNews {
+    /// Queues in which a job may be able to start now. A hint: it may name too many.
+    pub opened: Vec<QueueRef>,
+    /// Breakers that changed, in the order of it.
+    pub breakers: Vec<(GateRef, BreakerChange)>,
+    /// The gate that was closed because a worker was told to come back later, and until when.
+    pub closed: Option<(GateRef, Time)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
@@ -187,6 +221,8 @@ pub enum Settled {
         queue: QueueRef,
         /// It ended, and others wait for it: the next promote goes on with them.
         awaited: bool,
+        /// What its end did to the gates it was held through, if anything.
+        gates: Option<Box<GateNews>>,
     },
     /// The fence is not the one that holds the job: it was settled or taken over before.
     Stale,
@@ -199,6 +235,8 @@ pub struct Reclaim {
     pub hold_until: Time,
     /// Leave silent workers alone, apart from those that left: after a pause of ours they could not have been heard.
     pub spare_silent: bool,
+    /// In whose name; `None` for a node that is alone.
+    pub warrant: Option<Warrant>,
 }
 
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -208,6 +246,8 @@ pub struct Reclaimed {
     pub expired: Vec<(JobId, QueueRef)>,
     /// Workers that were written off.
     pub silent: Vec<WorkerId>,
+    /// The seat is another's by now: nothing happened.
+    pub deposed: bool,
     pub more: bool,
 }
 
