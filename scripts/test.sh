@@ -16,13 +16,16 @@ run() {
     "$@"
 }
 
-# Prints the Debian packages of missing programs: a line is a program and the packages it comes in.
+# Prints the Debian packages of missing programs: a line is a program and the packages it comes in. Tests start a PostgreSQL of
+# their own, in a directory of their own; the programs for it need not be on the PATH.
 missing_packages() {
     local program package
     while read -r program package; do
-        command -v "$program" >/dev/null || printf '%s\n' "$package"
+        command -v "$program" >/dev/null || compgen -G "/usr/lib/postgresql/*/bin/$program" >/dev/null ||
+            printf '%s\n' "$package"
     done <<'PROGRAMS'
 cc gcc libc6-dev
+initdb postgresql
 PROGRAMS
 }
 

@@ -1,0 +1,221 @@
+//! Hands out the best ready jobs under new fences. Waits for nothing, not even for a row that somebody else has locked.
+//!
+//! Isolation. Read committed. The offered rows are locked when they are chosen, so nobody else can take, pause or cancel
+//! them before our commit; two claims at once never take the same row. A worker that is written off meanwhile leaves leases
+//! behind that the next reclaim finds without a worker.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use mainspring_core::id::{Fence, WorkerId};
+use mainspring_core::job::{Claimed, Json, Lease};
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::{QueueName, QueueRef};
+use mainspring_core::store::{Claim, ClaimAnswer, Order, Whose, WorkerView};
+use mainspring_core::time::Time;
+use uuid::Uuid;
+
+use super::Postgres;
+use super::error::{Fault, Result, damaged};
+use super::limits::{self, Line};
+use super::moves::{Moves, Place, Who};
+use super::numbers::{self, ms, time};
+use super::offers::Offers;
+use super::pipeline::{Step, ask, pipeline};
+use super::pool::{Transaction, transact};
+use super::record;
+use super::slip::{Slip, Slips};
+
+pub(super) async fn claim(store: &Postgres, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
+    let (answers, lines) = transact!(store.pool, |txn| claim_in(store, &txn, now, &claims).await?);
+    let taken = answers.iter().map(|answer| if let ClaimAnswer::Jobs(jobs) = answer { jobs.len() } else { 0 }).sum();
+    store.upkeep.wear(&store.pool, taken);
+    if let Some(lines) = lines {
+        *store.limits.lines.lock().expect("nobody panics with it") = lines;
+    }
+    Ok(answers)
+}
+
+async fn claim_in(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    claims: &[Claim],
+) -> Result<(Vec<ClaimAnswer>, Option<Lines>), Fault> {
+    let workers: Vec<Uuid> = claims.iter().map(|claim| claim.worker.0).collect();
+    let mut steps = vec![
+        limits::share_step(),
+        limits::version_step(),
+        Step::new(include_str!("sql/claim_workers.sql"), vec![&workers]),
+    ];
+    // If there are limits that this node has not heard of, what is locked here is let go at the commit.
+    let is_plain = store.limits.last_version() == 0 && claims.iter().all(|claim| claim.whose == Whose::Own);
+    let asked = Asked::read(store, txn, claims).await?;
+    let at = ms(now);
+    if is_plain {
+        let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = vec![&asked.queues, &asked.counts, &at];
+        steps.push(Step::new(include_str!("sql/claim_offers.sql"), params));
+    }
+    let read = pipeline(txn, &steps).await?;
+    let version: i64 = read[1][0].get(0);
+    let mut callers = Callers::read(&read[2])?;
+    let mut answers: Vec<ClaimAnswer> = claims.iter().map(|claim| callers.admit(now, claim)).collect();
+    callers.write(txn, now).await?;
+
+    let admitted = claims.iter().enumerate().filter(|(place, _)| matches!(answers[*place], ClaimAnswer::Jobs(_)));
+    let admitted: Vec<(usize, &Claim)> = admitted.collect();
+    let (picks, lines) = if is_plain && version == 0 {
+        (asked.pick(&admitted, Offers::read(&read[3])), None)
+    } else {
+        let walked = limits::walk(store, txn, now, version, &admitted).await?;
+        (walked.picks, Some(walked.lines))
+    };
+    let picks: Vec<(usize, WorkerId, Slip)> =
+        picks.into_iter().map(|(place, slip)| (place, claims[place].worker, slip)).collect();
+    for (place, claimed) in lend(store, txn, now, &picks).await? {
+        if let ClaimAnswer::Jobs(jobs) = &mut answers[place] {
+            jobs.push(claimed);
+        }
+    }
+    Ok((answers, lines))
+}
+
+/// Whose turn it is in queue names, if somebody asked for all tenants.
+type Lines = HashMap<QueueName, Line>;
+
+/// The queues that are asked, and how many jobs of each.
+struct Asked {
+    ids: HashMap<QueueRef, i32>,
+    queues: Vec<i32>,
+    counts: Vec<i64>,
+}
+
+impl Asked {
+    async fn read(store: &Postgres, txn: &Transaction<'_>, claims: &[Claim]) -> Result<Asked, Fault> {
+        let asked: BTreeSet<QueueRef> = claims.iter().flat_map(queues_of).collect();
+        let ids = store.queues.find(txn, &asked).await?;
+        let mut counts: BTreeMap<i32, i64> = BTreeMap::new();
+        for claim in claims {
+            for queue in queues_of(claim).collect::<BTreeSet<_>>() {
+                if let Some(id) = ids.get(&queue) {
+                    *counts.entry(*id).or_default() += claim.max as i64;
+                }
+            }
+        }
+        let (queues, counts) = counts.into_iter().unzip();
+        Ok(Asked { ids, queues, counts })
+    }
+
+    /// The best offers for each claim, in their order.
+    fn pick(&self, claims: &[(usize, &Claim)], mut offers: Offers) -> Vec<(usize, Slip)> {
+        let mut picks = Vec::new();
+        for (place, claim) in claims {
+            let queues: Vec<i32> = queues_of(claim).filter_map(|queue| self.ids.get(&queue).copied()).collect();
+            let best = std::iter::from_fn(|| offers.best(&queues)).take(claim.max);
+            picks.extend(best.map(|slip| (*place, slip)));
+        }
+        picks
+    }
+}
+
+fn queues_of(claim: &Claim) -> impl Iterator<Item = QueueRef> {
+    claim.queues.iter().map(|queue| QueueRef { tenant: claim.tenant.clone(), queue: queue.clone() })
+}
+
+/// The workers that claim.
+#[derive(Debug)]
+struct Callers {
+    workers: HashMap<WorkerId, Caller>,
+    /// Were silent, and live.
+    alive: BTreeSet<Uuid>,
+}
+
+#[derive(Debug)]
+struct Caller {
+    tenant: String,
+    expires_at: Time,
+    order: Order,
+}
+
+impl Callers {
+    fn read(rows: &[tokio_postgres::Row]) -> Result<Callers, Fault> {
+        let mut workers = HashMap::new();
+        for row in rows {
+            let caller =
+                Caller { tenant: row.get(1), expires_at: time(row.get(3)), order: numbers::order(row.get(4))? };
+            workers.insert(WorkerId(row.get(0)), caller);
+        }
+        Ok(Callers { workers, alive: BTreeSet::new() })
+    }
+
+    /// No jobs yet, if it may have some.
+    fn admit(&mut self, now: Time, claim: &Claim) -> ClaimAnswer {
+        match self.workers.get_mut(&claim.worker) {
+            Some(caller) if caller.tenant == claim.tenant.as_str() && caller.expires_at != WorkerView::LEFT => {
+                if caller.expires_at <= now {
+                    self.alive.insert(claim.worker.0);
+                }
+                if caller.order == Order::Work { ClaimAnswer::Jobs(Vec::new()) } else { ClaimAnswer::Quiet }
+            }
+            _ => ClaimAnswer::UnknownWorker,
+        }
+    }
+
+    async fn write(&self, txn: &Transaction<'_>, now: Time) -> Result<(), Fault> {
+        if !self.alive.is_empty() {
+            let ids: Vec<Uuid> = self.alive.iter().copied().collect();
+            ask(txn, include_str!("sql/claim_alive.sql"), &[&ids, &ms(now)]).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Hands these jobs out, in this order.
+async fn lend(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    picks: &[(usize, WorkerId, Slip)],
+) -> Result<Vec<(usize, Claimed)>, Fault> {
+    if picks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut moves = Moves::default();
+    let mut slips = Slips::default();
+    for (_, _, slip) in picks {
+        moves.take(slip.id, Place::of(State::Ready));
+        moves.moved(Who::from(slip), Place::of(State::Ready), Place::of(State::Running));
+        slips.push(slip);
+    }
+    let workers: Vec<Uuid> = picks.iter().map(|(_, worker, _)| worker.0).collect();
+    let at = ms(now);
+    let Slips { ids, ready, queues, lanes, attempts, failures, crashes, marks, .. } = &slips;
+    let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
+        vec![ids, &workers, ready, queues, lanes, attempts, failures, crashes, marks, &at];
+    let steps = vec![
+        Step::new(include_str!("sql/claim_lend.sql"), params),
+        Step::new(include_str!("sql/claim_jobs.sql"), vec![ids, marks]),
+    ];
+    let (lent, _) = moves.write(txn, steps).await?;
+    if lent[1].len() != picks.len() {
+        return Err(damaged("jobs that are on offer and have no record").into());
+    }
+    let names = store.queues.names(txn, picks.iter().map(|(_, _, slip)| slip.queue)).await?;
+    let mut claimed = Vec::with_capacity(picks.len());
+    for ((place, worker, slip), (fenced, row)) in picks.iter().zip(lent[0].iter().zip(&lent[1])) {
+        let job = record::job(row, 0, &names[&slip.queue])?;
+        let mut tally = slip.tally;
+        tally.attempts += 1;
+        let lease = Lease {
+            fence: Fence(fenced.get::<_, i64>(0) as u64),
+            worker: *worker,
+            claimed_at: now,
+            started_at: None,
+            timeout_at: job.timeout.map(|timeout| now.after(timeout)),
+            cancel_asked: None,
+        };
+        let checkpoint = row.get::<_, Option<String>>(record::COLUMNS).map(|json| Json(json.into()));
+        let last_error = record::failure(row, record::COLUMNS + 1);
+        claimed.push((*place, Claimed { job, lease, tally, checkpoint, last_error }));
+    }
+    Ok(claimed)
+}

@@ -1,0 +1,198 @@
+//! Rows by column, for `unnest`: one array a column is one statement for any number of rows.
+
+use mainspring_core::id::JobId;
+use mainspring_core::job::{Execution, Failure, Json};
+use uuid::Uuid;
+
+use super::moves::{EndedRow, Note};
+use super::numbers::{ms, of_outcome, of_state, text};
+use super::pipeline::Step;
+use super::slip::{Slips, small};
+
+type Params<'a> = Vec<&'a (dyn tokio_postgres::types::ToSql + Sync)>;
+
+impl Slips {
+    /// The statement that inserts them, unless there are none; `more` are the columns that only its table has.
+    pub fn step<'a>(&'a self, sql: &'static str, more: impl FnOnce(&'a Slips) -> Params<'a>) -> Option<Step<'a>> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut params: Params<'a> = vec![
+            &self.ids,
+            &self.queues,
+            &self.lanes,
+            &self.ready,
+            &self.expiries,
+            &self.attempts,
+            &self.failures,
+            &self.crashes,
+            &self.marks,
+        ];
+        params.extend(more(self));
+        Some(Step::new(sql, params))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FailureColumns {
+    messages: Vec<Option<String>>,
+    kinds: Vec<Option<String>>,
+    details: Vec<Option<String>>,
+}
+
+impl FailureColumns {
+    fn push(&mut self, failure: Option<&Failure>) {
+        self.messages.push(failure.map(|failure| text(&failure.message)));
+        self.kinds.push(failure.and_then(|failure| failure.kind.as_deref()).map(text));
+        self.details.push(failure.and_then(|failure| failure.detail.as_deref()).map(text));
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct EndedColumns {
+    ids: Vec<Uuid>,
+    ended: Vec<i64>,
+    ready: Vec<i64>,
+    queues: Vec<i32>,
+    states: Vec<i16>,
+    attempts: Vec<i16>,
+    failures: Vec<i16>,
+    crashes: Vec<i16>,
+    marks: Vec<i16>,
+    outcomes: Vec<Option<i16>>,
+    last_attempts: Vec<Option<i16>>,
+    fences: Vec<Option<i64>>,
+    started: Vec<Option<i64>>,
+    workers: Vec<Option<Uuid>>,
+    results: Vec<Option<String>>,
+    reasons: Vec<Option<String>>,
+    errors: FailureColumns,
+    checkpoints: Vec<Option<String>>,
+}
+
+impl EndedColumns {
+    pub fn push(&mut self, row: &EndedRow) {
+        let last = row.execution.as_ref();
+        self.ids.push(row.who.id.uuid());
+        self.ended.push(ms(row.ended_at));
+        self.ready.push(ms(row.ready_at));
+        self.queues.push(row.who.queue);
+        self.states.push(of_state(row.state));
+        self.attempts.push(small(row.tally.attempts));
+        self.failures.push(small(row.tally.failures));
+        self.crashes.push(small(row.tally.crashes));
+        self.marks.push(row.who.marks);
+        self.outcomes.push(last.map(|last| of_outcome(last.outcome)));
+        self.last_attempts.push(last.map(|last| small(last.attempt)));
+        self.fences.push(last.map(|last| last.fence.0 as i64));
+        self.started.push(last.map(|last| ms(last.started_at)));
+        self.workers.push(last.map(|last| last.worker.0));
+        self.results.push(row.result.as_ref().map(|json| json.as_str().to_owned()));
+        self.reasons.push(row.reason.as_deref().map(text));
+        self.errors.push(row.last_error.as_ref());
+        self.checkpoints.push(row.checkpoint.as_ref().map(|json| json.as_str().to_owned()));
+    }
+
+    pub fn step(&self) -> Option<Step<'_>> {
+        let params: Params<'_> = vec![
+            &self.ids,
+            &self.ended,
+            &self.ready,
+            &self.queues,
+            &self.states,
+            &self.attempts,
+            &self.failures,
+            &self.crashes,
+            &self.marks,
+            &self.outcomes,
+            &self.last_attempts,
+            &self.fences,
+            &self.started,
+            &self.workers,
+            &self.results,
+            &self.reasons,
+            &self.errors.messages,
+            &self.errors.kinds,
+            &self.errors.details,
+            &self.checkpoints,
+        ];
+        (!self.ids.is_empty()).then(|| Step::new(include_str!("sql/put_ended.sql"), params))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ExecutionColumns {
+    jobs: Vec<Uuid>,
+    fences: Vec<i64>,
+    started: Vec<i64>,
+    ended: Vec<i64>,
+    workers: Vec<Uuid>,
+    attempts: Vec<i16>,
+    outcomes: Vec<i16>,
+    errors: FailureColumns,
+}
+
+impl ExecutionColumns {
+    pub fn push(&mut self, job: JobId, execution: &Execution) {
+        self.jobs.push(job.uuid());
+        self.fences.push(execution.fence.0 as i64);
+        self.started.push(ms(execution.started_at));
+        self.ended.push(ms(execution.ended_at));
+        self.workers.push(execution.worker.0);
+        self.attempts.push(small(execution.attempt));
+        self.outcomes.push(of_outcome(execution.outcome));
+        self.errors.push(execution.error.as_ref());
+    }
+
+    pub fn step(&self) -> Option<Step<'_>> {
+        let params: Params<'_> = vec![
+            &self.jobs,
+            &self.fences,
+            &self.started,
+            &self.ended,
+            &self.workers,
+            &self.attempts,
+            &self.outcomes,
+            &self.errors.messages,
+            &self.errors.kinds,
+            &self.errors.details,
+        ];
+        (!self.jobs.is_empty()).then(|| Step::new(include_str!("sql/put_executions.sql"), params))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct NoteColumns {
+    ids: Vec<Uuid>,
+    checkpoints: Vec<Option<String>>,
+    percents: Vec<Option<f32>>,
+    progress_notes: Vec<Option<String>>,
+    has_progress: Vec<bool>,
+    errors: FailureColumns,
+}
+
+impl NoteColumns {
+    pub fn push(&mut self, id: JobId, note: &Note) {
+        let progress = note.progress.as_ref();
+        self.ids.push(id.uuid());
+        self.checkpoints.push(note.checkpoint.as_ref().map(|json: &Json| json.as_str().to_owned()));
+        self.percents.push(progress.and_then(|progress| progress.percent));
+        self.progress_notes.push(progress.and_then(|progress| progress.note.as_deref()).map(text));
+        self.has_progress.push(progress.is_some());
+        self.errors.push(note.last_error.as_ref());
+    }
+
+    pub fn step(&self) -> Option<Step<'_>> {
+        let params: Params<'_> = vec![
+            &self.ids,
+            &self.checkpoints,
+            &self.percents,
+            &self.progress_notes,
+            &self.has_progress,
+            &self.errors.messages,
+            &self.errors.kinds,
+            &self.errors.details,
+        ];
+        (!self.ids.is_empty()).then(|| Step::new(include_str!("sql/put_notes.sql"), params))
+    }
+}

@@ -1,0 +1,43 @@
+//! Several statements in one round trip. Decides nothing, and ends no transaction.
+
+use futures_util::future::try_join_all;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use super::error::Fault;
+use super::pool::Transaction;
+
+/// A statement and its parameters.
+pub(super) struct Step<'a> {
+    pub sql: &'static str,
+    pub params: Vec<&'a (dyn ToSql + Sync)>,
+}
+
+impl<'a> Step<'a> {
+    pub fn new(sql: &'static str, params: Vec<&'a (dyn ToSql + Sync)>) -> Step<'a> {
+        Step { sql, params }
+    }
+}
+
+/// Sends all of them before it waits for the first answer. They run one after the other, in this order, each with a
+/// snapshot of its own; after one that fails, none does anything.
+pub(super) async fn pipeline(txn: &Transaction<'_>, steps: &[Step<'_>]) -> Result<Vec<Vec<Row>>, Fault> {
+    // Prepared before, or one that is new to this connection would fall behind those that are not.
+    let mut statements = Vec::with_capacity(steps.len());
+    for step in steps {
+        statements.push(txn.prepare_cached(step.sql).await?);
+    }
+    let sent = statements.iter().zip(steps).map(|(statement, step)| txn.query(statement, &step.params));
+    // Up to 30 are polled in order, the first time too; more would still be, by an ordered set.
+    Ok(try_join_all(sent).await?)
+}
+
+/// One statement alone.
+pub(super) async fn ask(
+    txn: &Transaction<'_>,
+    sql: &'static str,
+    params: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<Row>, Fault> {
+    let statement = txn.prepare_cached(sql).await?;
+    Ok(txn.query(&statement, params).await?)
+}

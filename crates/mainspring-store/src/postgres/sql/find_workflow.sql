@@ -1,0 +1,8 @@
+-- As find_jobs.sql, of one workflow. Parameters: the same, and the workflow.
+SELECT jobs.id, queues.tenant = $3 AND ($4::text IS NULL OR queues.name = $4) AND ($5::text IS NULL OR jobs.kind = $5)
+    AND ($6::text IS NULL OR coalesce(jobs.extras -> 'tags' ? $6, false))
+FROM jobs
+JOIN queues ON queues.id = jobs.queue
+WHERE jobs.workflow = $7 AND jobs.id < $1
+ORDER BY jobs.id DESC
+LIMIT $2

@@ -1,0 +1,2 @@
+-- Forgets the attempts of jobs. Parameters: ids.
+DELETE FROM executions WHERE job = ANY ($1)

@@ -1,0 +1,2 @@
+-- Forgets jobs. Parameters: ids.
+DELETE FROM jobs WHERE id = ANY ($1)

@@ -1,0 +1,2 @@
+-- Forgets a node. Parameters: node.
+DELETE FROM nodes WHERE id = $1

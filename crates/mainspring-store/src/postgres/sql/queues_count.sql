@@ -1,0 +1,2 @@
+-- How many queues there are.
+SELECT count(*) FROM queues
