@@ -1,20 +1,24 @@
-//! cargo run --release -p mainspring-store --example raw_limit -- [jobs] [batch] [lanes-of-callers]
+//! cargo run --release -p mainspring-store --example raw_limit -- [jobs] [batch] [lanes-of-callers] [rules]
 //!
 //! What the embedded store does alone, without HTTP and engine: full lifecycles a second, each step durable. The
-//! ceiling that `mainspring bench lifecycle` is compared with.
+//! ceiling that `mainspring bench lifecycle` is compared with. With `rules` (at most 2), under so many limits that hold nobody
+//! back; on a busy machine compare the CPU time of several runs in turn (`time`), not these figures.
 #![allow(clippy::disallowed_methods, reason = "a measurement reads the clock")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use mainspring_core::gate::{Reach, Rule};
 use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::job::{Job, Json, Keys};
 use mainspring_core::name::{QueueName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::segment::Segment;
-use mainspring_core::store::{Beat, BeatKind, Claim, ClaimAnswer, Settlement, Store, WorkerInfo};
+use mainspring_core::store::{
+    Beat, BeatKind, Claim, ClaimAnswer, Command, GateCommand, Settlement, Store, Whose, WorkerInfo,
+};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Verdict;
 use mainspring_store::embedded::{Embedded, Options};
@@ -25,12 +29,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let jobs = arguments.next().transpose()?.unwrap_or(300_000);
     let batch = arguments.next().transpose()?.unwrap_or(500);
     let callers = arguments.next().transpose()?.unwrap_or(2);
+    let rules = arguments.next().transpose()?.unwrap_or(0);
 
     let dir = tempfile::tempdir_in(".")?;
     let store: Arc<dyn Store> = Arc::new(Embedded::open(Options::new(dir.path()))?);
     let worker = WorkerId(uuid::Uuid::from_u128(1));
     let kind = BeatKind::Register { info: WorkerInfo::default(), lease: Duration::from_secs(3600) };
     store.heartbeat(now(), vec![Beat { worker, tenant: TenantName::default_tenant(), kind }]).await?;
+
+    for reach in ["queue:default", "type:noop"].into_iter().take(rules) {
+        let what = GateCommand::Set(Rule { concurrency: Some(1_000_000), ..Rule::default() });
+        let set = Command::Gate { tenant: TenantName::default_tenant(), reach: Reach::parse(reach)?, what };
+        store.command(now(), vec![set]).await?;
+    }
 
     let started = Instant::now();
     let minted = Arc::new(AtomicU64::new(0));
@@ -55,6 +66,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let claim = Claim {
                     worker,
                     tenant: TenantName::default_tenant(),
+                    whose: Whose::Own,
                     queues: vec![QueueName::default_queue()],
                     max: batch,
                 };

@@ -16,9 +16,11 @@ use mainspring_core::retry::RetryPolicy;
 use mainspring_core::schedule::{
     Catchup, LedgerRow, Overlap, Schedule, ScheduleView, Spec, Standing, Template, What, When, occurrence_id,
 };
+use mainspring_core::seats::Warrants;
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::{
-    Beat, BeatKind, Claim, ClaimAnswer, Error, Promote, Settlement, Store, Submitted, To, Turn, Turned, WorkerInfo,
+    Beat, BeatKind, Claim, ClaimAnswer, Error, Promote, Settlement, Store, Submitted, To, Turn, Turned, Whose,
+    WorkerInfo,
 };
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Verdict;
@@ -181,7 +183,7 @@ async fn put_schedules(store: &Arc<dyn Store>, schedules: u32, due: u32) -> Resu
             let wake_at = NOW.after(Duration::from_secs(if n < due { 60 } else { 3600 + u64::from(n) }));
             let standing = standing(wake_at);
             let to = To::Put { schedule: Box::new(schedule.clone()), standing };
-            Turn { schedule: schedule.reference(), expect: None, to, jobs: Vec::new(), rows: Vec::new() }
+            Turn { schedule: schedule.reference(), expect: None, to, jobs: Vec::new(), rows: Vec::new(), warrant: None }
         };
         let turns = (first..(first + STEP as u32).min(schedules)).map(put).collect();
         let answers = store.turn(NOW, turns).await?;
@@ -237,7 +239,7 @@ fn turn(now: Time, view: &ScheduleView) -> Turn {
         ..view.standing.clone()
     };
     let rows = vec![LedgerRow::one(occurrence, now, What::Fired { job: id, late_ms: 0 })];
-    Turn { schedule, expect: Some(view.version), to: To::Move(standing), jobs: vec![job], rows }
+    Turn { schedule, expect: Some(view.version), to: To::Move(standing), jobs: vec![job], rows, warrant: None }
 }
 
 fn schedule(n: u32) -> Schedule {
@@ -274,12 +276,19 @@ fn standing(wake_at: Time) -> Standing {
 }
 
 fn promote(now: Time) -> Promote {
-    Promote { segments: Segments::ALL, limit: STEP, look_ahead_until: now, look_ahead_limit: 0, due_limit: STEP }
+    Promote {
+        segments: Segments::ALL,
+        warrants: Warrants::NONE,
+        limit: STEP,
+        look_ahead_until: now,
+        look_ahead_limit: 0,
+        due_limit: STEP,
+    }
 }
 
 async fn claim(store: &Arc<dyn Store>, queue: &str, max: usize) -> Result<Vec<Settlement>, Error> {
     let queues = vec![QueueName::parse(queue).expect("a name")];
-    let claim = Claim { worker: WORKER, tenant: TenantName::default_tenant(), queues, max };
+    let claim = Claim { worker: WORKER, tenant: TenantName::default_tenant(), whose: Whose::Own, queues, max };
     let answers = store.claim(NOW, vec![claim]).await?;
     let Some(ClaimAnswer::Jobs(claimed)) = answers.into_iter().next() else { panic!("the worker is registered") };
     let succeed = |lease| Settlement { lease, verdict: Verdict::Succeed { result: None } };

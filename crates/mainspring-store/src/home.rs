@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mainspring_core::seats::Seats;
 use mainspring_core::store::Store;
 
 use crate::memory::Memory;
@@ -12,6 +13,11 @@ use crate::memory::Memory;
 pub trait Home: Send {
     /// Opens what is here. Nobody else has it open.
     async fn open(&mut self) -> Arc<dyn Store>;
+
+    /// The seats that the store which is open keeps beside its jobs; `None` for a decorator, which has none.
+    fn seats(&self) -> Option<Arc<dyn Seats>> {
+        None
+    }
 
     /// Closes the store and opens it again, as a new process would. What it answered before must still be there.
     async fn reopen(&mut self, store: Arc<dyn Store>) -> Arc<dyn Store> {
@@ -28,5 +34,14 @@ pub struct MemoryHome(Arc<Memory>);
 impl Home for MemoryHome {
     async fn open(&mut self) -> Arc<dyn Store> {
         self.0.clone()
+    }
+
+    async fn reopen(&mut self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        self.0.forget_turns();
+        store
+    }
+
+    fn seats(&self) -> Option<Arc<dyn Seats>> {
+        Some(self.0.clone())
     }
 }

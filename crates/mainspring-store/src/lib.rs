@@ -1,13 +1,17 @@
 //! Who remembers: the stores behind the core's seams.
 //!
 //! - [`embedded`]: the default: one process, one directory, durable.
-//! - [`memory`]: the reference: small, obviously right. Seats and wakeups of one process are here too.
+//! - [`memory`]: the reference: small, obviously right. Wakeups of one process are here too.
+//! - `roster`: the nodes and seats that both of them keep beside the jobs.
+//! - [`postgres`]: the truth for a cluster: as many nodes as there are share a database.
 //! - [`traced`]: a decorator for any of them.
 //! - `conformance` and `lockstep`, on a store's `home`: what every store is held to. Behind the feature `conformance`,
 //!   never in a shipped program.
 
 pub mod embedded;
 pub mod memory;
+pub mod postgres;
+mod roster;
 pub mod traced;
 
 #[cfg(any(test, feature = "conformance"))]

@@ -123,6 +123,14 @@ impl Views for Traced {
         self.0.workflow(tenant, id).instrument(span).await
     }
 
+    async fn gates(&self, tenant: &TenantName, now: Time) -> Result<Vec<GateView>> {
+        self.0.gates(tenant, now).instrument(debug_span!("store.gates", %tenant)).await
+    }
+
+    async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>> {
+        self.0.hurdles(tenant, id, now).instrument(debug_span!("store.hurdles", %tenant, %id)).await
+    }
+
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
         let span = debug_span!("store.agenda", jobs_max = ask.jobs_max);
         self.0.agenda(ask).instrument(span).await
@@ -154,6 +162,11 @@ mod tests {
     impl Home for TracedHome {
         async fn open(&mut self) -> Arc<dyn Store> {
             Arc::new(Traced(self.0.clone()))
+        }
+
+        async fn reopen(&mut self, _: Arc<dyn Store>) -> Arc<dyn Store> {
+            self.0.forget_turns();
+            self.open().await
         }
     }
 
@@ -203,6 +216,8 @@ mod tests {
             stage.names(10).await;
             stage.ledger("hourly", 10).await;
             stage.store.workflow(&tenant("default"), workflow(1)).await.expect("workflow");
+            stage.store.gates(&tenant("default"), at(5)).await.expect("gates");
+            stage.store.hurdles(&tenant("default"), id(1), at(5)).await.expect("hurdles");
             let step = std::time::Duration::from_secs(1);
             let ask = AgendaAsk { tenant: None, from: at(0), until: at(9), step, jobs_max: 1 };
             stage.store.agenda(ask).await.expect("agenda");
@@ -212,7 +227,7 @@ mod tests {
         let names = seen.0.0.lock().unwrap().clone();
         let verbs =
             "submit heartbeat claim report settle promote reclaim command prune get find executions ahead queues
-            workers turn schedule schedules ledger workflow agenda";
+            workers turn schedule schedules ledger workflow gates hurdles agenda";
         let expected: Vec<String> = verbs.split_whitespace().map(|verb| format!("store.{verb}")).collect();
         assert_eq!(names, expected);
     }

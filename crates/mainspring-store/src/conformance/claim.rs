@@ -19,6 +19,7 @@ pub async fn no_two_holders_a_job_is_handed_out_once(stage: Stage) {
     let claim = |number| Claim {
         worker: worker(number),
         tenant: TenantName::default_tenant(),
+        whose: Whose::Own,
         queues: vec![queue("mail"), queue("mail")],
         max: 2,
     };
@@ -157,7 +158,8 @@ pub async fn a_failure_stays_where_it_is_a_tenant_is_given_only_its_own(stage: S
     stage.accept(at(0), vec![Job { tenant: tenant("other"), ..job(1) }]).await;
     stage.register(at(0), 1).await;
     assert!(stage.claim(at(0), 1, 10).await.is_empty());
-    let claim = Claim { worker: worker(1), tenant: tenant("other"), queues: vec![queue("mail")], max: 1 };
+    let claim =
+        Claim { worker: worker(1), tenant: tenant("other"), whose: Whose::Own, queues: vec![queue("mail")], max: 1 };
     let answers = stage.store.claim(at(0), vec![claim]).await.expect("claim");
     assert_eq!(answers, [ClaimAnswer::UnknownWorker], "a worker belongs to the tenant it registered under");
 }

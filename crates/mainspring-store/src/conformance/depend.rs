@@ -208,5 +208,5 @@ fn counts(ready: u64, blocked: u64) -> Counts {
 
 /// A settlement that ended a job of `mail` that was due at the beginning.
 pub(super) fn ended(state: State, awaited: bool) -> Settled {
-    Settled::Applied { state, ready_at: at(0), queue: queue_ref("mail"), awaited }
+    Settled::Applied { state, ready_at: at(0), queue: queue_ref("mail"), awaited, gates: None }
 }

@@ -176,7 +176,7 @@ pub async fn answers_come_in_the_order_of_the_beats(stage: Stage) {
 }
 
 fn alive(held: u64) -> Pulse {
-    Pulse::Alive { order: Order::Work, held, cancel: Vec::new(), lost: Vec::new(), released: Vec::new() }
+    Pulse::Alive { order: Order::Work, held, cancel: Vec::new(), lost: Vec::new(), released: Vec::new(), gates: None }
 }
 
 pub async fn a_cancel_that_was_asked_is_not_forgotten_when_a_claim_never_arrived(stage: Stage) {

@@ -266,5 +266,127 @@ macro_rules! conformance {
             limits_are_named_an_agenda_looks_at_no_more_than_it_was_asked_and_says_so
             an_agenda_reaches_to_the_last_instant_there_is
         }
+        $crate::conformance! { @verb $new_home; limit:
+            a_queue_runs_no_more_than_its_limit_and_stops_no_other
+            a_type_runs_no_more_than_its_limit_and_stops_no_other
+            a_key_runs_no_more_than_its_limit_and_stops_no_other
+            a_tenant_runs_no_more_than_its_limit_and_stops_no_other
+            a_limit_holds_over_all_requests_of_a_batch
+            a_job_takes_as_many_slots_as_it_weighs
+            order_is_fair_nobody_overtakes_at_a_shut_gate
+            order_is_fair_others_go_past_a_job_that_is_held_back
+            order_is_fair_the_best_of_those_held_back_goes_when_a_slot_is_free
+            a_failure_stays_where_it_is_a_job_before_one_gate_shuts_no_other
+            no_state_without_an_exit_a_job_that_is_heavier_than_its_limit_runs_alone
+            a_limit_of_zero_lets_nothing_start_until_it_is_changed
+            all_gates_must_let_a_job_in_or_it_enters_none
+            a_key_for_one_part_is_no_key_for_the_other
+            a_key_named_for_both_parts_takes_one_slot_and_one_permit
+            every_verdict_frees_the_slot_it_was_held_by
+            what_a_leaving_worker_held_is_free
+            what_never_arrived_is_free
+            a_lease_that_was_taken_back_holds_its_slot_until_it_is_settled
+            what_does_not_end_a_lease_frees_nothing
+            nothing_accepted_is_lost_a_limit_and_its_holders_survive_a_reopen
+            a_failure_stays_where_it_is_many_behind_one_key_are_in_nobodys_way
+            jobs_that_are_held_back_can_be_cancelled_paused_and_found
+        }
+        $crate::conformance! { @verb $new_home; rule:
+            a_pattern_holds_at_each_gate_by_itself
+            a_pattern_of_types_or_queues_holds_as_one_of_keys_does
+            the_rule_that_names_a_gate_goes_before_patterns_and_the_longer_before_the_shorter
+            a_failure_stays_where_it_is_a_rule_is_its_tenants_alone
+            a_limit_that_is_set_later_knows_who_runs
+            a_limit_that_is_raised_lets_more_in_at_once
+            a_limit_that_is_lowered_stops_nobody_and_lets_nobody_in_until_enough_have_ended
+            a_limit_that_is_cleared_holds_nobody_back
+            under_a_rule_that_is_cleared_the_pattern_holds_again
+            a_rule_can_be_set_and_cleared_over_jobs_that_wait_already
+            limits_are_named_one_rule_too_many_is_refused_and_nothing_of_the_call_happens
+            nothing_accepted_is_lost_every_field_of_a_rule_is_there_after_a_reopen
+        }
+        $crate::conformance! { @verb $new_home; rate:
+            a_rate_lets_a_burst_in_and_then_one_by_one
+            a_rate_holds_for_queues_types_and_tenants_too
+            a_permit_does_not_come_back_whatever_became_of_the_attempt
+            nothing_accepted_is_lost_permits_that_were_taken_stay_taken_through_a_reopen
+            a_job_takes_as_many_permits_as_it_weighs
+            no_state_without_an_exit_a_job_that_is_heavier_than_the_burst_starts_when_all_permits_are_back
+            a_clock_that_steps_back_mints_no_permits
+            a_rate_that_is_changed_keeps_what_was_taken_and_gives_it_back_at_the_new_pace
+        }
+        $crate::conformance! { @verb $new_home; close:
+            a_key_that_was_told_to_wait_is_closed_for_all_its_jobs_and_burns_no_attempt
+            nothing_accepted_is_lost_a_closed_key_stays_closed_through_a_reopen
+            the_rate_key_is_closed_before_the_concurrency_key
+            a_job_without_a_key_closes_nothing
+            of_two_waits_the_longer_is_believed
+            no_state_without_an_exit_no_key_is_closed_for_longer_than_the_limit
+            a_closed_key_can_be_opened_by_hand
+            every_closed_key_in_reach_is_opened_by_one_hand
+            a_closed_key_is_listed_while_it_is_closed
+        }
+        $crate::conformance! { @verb $new_home; breaker:
+            a_breaker_opens_when_too_much_failed_and_says_so
+            crashes_and_timeouts_fail_and_what_was_not_tried_to_its_end_does_not_count
+            a_worker_that_went_silent_counts_when_its_attempt_is_settled
+            a_failure_stays_where_it_is_an_open_breaker_parks_its_own_and_burns_no_attempt
+            no_state_without_an_exit_a_breaker_probes_and_closes
+            a_probe_that_fails_opens_the_breaker_again
+            no_state_without_an_exit_a_probe_that_says_nothing_makes_room_for_the_next
+            nothing_accepted_is_lost_a_breaker_survives_a_reopen_in_every_phase
+            a_breaker_can_be_closed_by_hand
+            a_breaker_that_is_cleared_holds_nobody_back
+        }
+        $crate::conformance! { @verb $new_home; share:
+            order_is_fair_tenants_take_turns_whoever_came_first
+            order_is_fair_a_tenant_goes_as_often_as_it_weighs
+            order_is_fair_a_heavy_job_is_a_long_turn
+            order_is_fair_an_idle_tenant_saves_up_nothing
+            order_is_fair_the_turns_go_on_from_request_to_request
+            order_is_fair_within_a_tenant_the_best_rank_goes_first
+            order_is_fair_the_best_offer_of_all_asked_queues_goes_first
+            a_failure_stays_where_it_is_a_tenant_that_is_held_back_blocks_no_other
+            a_failure_stays_where_it_is_a_tenants_turn_goes_to_a_job_that_can_go
+            a_failure_stays_where_it_is_a_paused_queue_takes_no_turn
+            a_job_of_another_tenant_is_settled_as_any_other
+            a_worker_that_asks_for_its_own_gets_no_others
+            order_is_fair_after_a_reopen_all_turns_are_equal
+        }
+        $crate::conformance! { @verb $new_home; hurdle:
+            every_reason_at_every_gate_is_named
+            a_full_gate_names_who_holds_it_lowest_first_and_no_more_than_the_limit
+            only_a_job_that_is_on_offer_has_hurdles
+            a_gate_is_listed_with_what_holds_and_what_happened_there
+            only_gates_at_rest_are_forgotten
+            a_store_without_limits_hints_at_nothing
+            who_waits_is_told_which_queues_a_free_slot_opens
+            who_waits_is_told_what_a_breaker_that_closes_opens
+            who_waits_is_told_when_time_opens_a_gate
+        }
+        $crate::conformance! { @verb $new_home; seats:
+            no_two_holders_a_seat_is_one_nodes_until_its_term_is_over
+            a_renewal_prolongs_what_the_node_holds_and_nothing_else
+            a_node_that_comes_back_late_finds_its_seat_at_another_epoch
+            a_term_that_is_over_and_that_nobody_took_is_still_its_holders
+            no_state_without_an_exit_a_seat_that_was_given_up_is_free_and_its_epoch_rises
+            a_seat_that_was_given_up_is_not_renewed_but_can_be_taken_again
+            no_state_without_an_exit_a_node_that_leaves_gives_up_everything_and_is_gone
+            what_nodes_say_of_themselves_is_told_to_all_by_id
+            the_leader_assigns_and_one_that_was_deposed_does_not
+            no_state_without_an_exit_a_node_that_is_long_gone_is_forgotten
+            limits_are_named_one_node_too_many_is_refused_and_those_that_are_there_go_on
+            epochs_and_the_assignment_outlive_the_process
+        }
+        $crate::conformance! { @verb $new_home; warrant:
+            no_two_holders_a_promote_leaves_alone_the_segments_that_are_anothers_by_now
+            no_two_holders_what_is_anothers_by_now_is_not_listed_either
+            no_two_holders_a_child_is_not_let_go_in_the_name_of_a_lost_seat
+            every_occurrence_once_a_turn_in_the_name_of_a_lost_seat_does_nothing
+            a_turn_that_is_refused_its_name_stops_no_other
+            no_two_holders_a_deposed_leader_takes_nothing_back
+            nothing_accepted_is_lost_a_deposed_leader_forgets_nothing
+            a_seat_whose_term_is_over_is_good_until_somebody_takes_it
+        }
     };
 }

@@ -1,5 +1,5 @@
-//! Conformance: the promises that every store keeps, one function each, in a file per verb. What a test is named is
-//! what is promised; those of the design's third section begin with its words (`nothing_accepted_is_lost_…`).
+//! Conformance: the promises that every store keeps, one function each, in a file per verb or subject. What a test is
+//! named is what is promised; those of the design's third section begin with its words (`nothing_accepted_is_lost_…`).
 //!
 //! One line per engine, among its tests: `conformance!(EmbeddedHome::new)`. To add a promise, write it into its verb's
 //! file and name it in `list.rs`.
@@ -8,20 +8,29 @@ mod list;
 pub mod stage;
 
 pub mod agenda;
+pub mod breaker;
 pub mod claim;
+pub mod close;
 pub mod command;
 pub mod depend;
 pub mod find;
 pub mod heartbeat;
+pub mod hurdle;
 pub mod ledger;
+pub mod limit;
 pub mod promote;
 pub mod prune;
+pub mod rate;
 pub mod reclaim;
 pub mod release;
 pub mod report;
+pub mod rule;
+pub mod seats;
 pub mod settle;
+pub mod share;
 pub mod submit;
 pub mod turn;
+pub mod warrant;
 pub mod workflow;
 
 #[cfg(test)]
@@ -43,6 +52,9 @@ pub fn keeps<H: Home + 'static, F: Future<Output = ()> + 'static>(
 }
 
 fn play(promise: Pin<Box<dyn Future<Output = ()>>>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime needs no more than memory");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime needs no more than memory");
     runtime.block_on(promise);
 }

@@ -123,7 +123,7 @@ pub async fn the_next_instants_are_listed_once_each_and_in_order(stage: Stage) {
     stage.accept(at(0), vec![due(1, 300), due(2, 200), due(3, 200), due(4, 900), due(5, 50), due(6, 250)]).await;
     assert_eq!(stage.command(at(0), id(6), JobCommand::Pause).await, Commanded::Done);
     let ask = Promote { look_ahead_until: at(300), look_ahead_limit: 10, ..everything(10) };
-    let promoted = stage.store.promote(at(50), ask).await.expect("promote");
+    let promoted = stage.store.promote(at(50), ask.clone()).await.expect("promote");
     assert_eq!(promoted.upcoming, [at(200), at(300)]);
     let ask = Promote { look_ahead_limit: 1, ..ask };
     assert_eq!(stage.store.promote(at(50), ask).await.expect("promote").upcoming, [at(200)]);

@@ -21,12 +21,18 @@ pub async fn what_ended_before_its_retention_is_forgotten_and_no_other(stage: St
     for (number, ms, verdict) in [(1, 100, succeed()), (2, 200, succeed()), (3, 100, cancelled()), (4, 100, bury())] {
         ended(&stage, number, at(ms), verdict).await;
     }
-    assert_eq!(stage.prune(at(1000), at(200), at(100)).await, Pruned { jobs: 2, keys: 0, rows: 0, more: false });
+    assert_eq!(
+        stage.prune(at(1000), at(200), at(100)).await,
+        Pruned { jobs: 2, keys: 0, rows: 0, deposed: false, more: false }
+    );
     let stage = stage.reopen().await;
     assert_eq!(stage.find(Filter::default(), 10).await, [4, 2].map(id));
     assert_eq!(stage.executions(id(1)).await, []);
     assert_eq!(stage.queue("mail").await.counts, Counts { succeeded: 1, dead: 1, ..Counts::default() });
-    assert_eq!(stage.prune(at(1000), at(0), at(101)).await, Pruned { jobs: 1, keys: 0, rows: 0, more: false });
+    assert_eq!(
+        stage.prune(at(1000), at(0), at(101)).await,
+        Pruned { jobs: 1, keys: 0, rows: 0, deposed: false, more: false }
+    );
     assert_eq!(stage.find(Filter::default(), 10).await, [id(2)]);
 }
 
@@ -38,7 +44,7 @@ pub async fn the_first_to_end_is_the_first_to_be_forgotten(stage: Stage) {
     let left: [&[JobId]; 3] = [&[id(3), id(1)], &[id(1)], &[]];
     for (more, left) in [true, true, false].into_iter().zip(left) {
         let pruned = stage.store.prune(at(1000), ask).await.expect("prune");
-        assert_eq!(pruned, Pruned { jobs: 1, keys: 0, rows: 0, more });
+        assert_eq!(pruned, Pruned { jobs: 1, keys: 0, rows: 0, deposed: false, more });
         assert_eq!(stage.find(Filter::default(), 10).await, left);
     }
 }
@@ -77,7 +83,10 @@ pub async fn a_key_is_forgotten_after_its_time_and_not_before(stage: Stage) {
     stage.accept(at(0), vec![said(1)]).await;
     assert_eq!(stage.prune(at(499), Time::ZERO, Time::ZERO).await, Pruned::default());
     assert_eq!(stage.submit(at(499), vec![said(2)]).await, [Submitted::Duplicate { id: id(1) }]);
-    assert_eq!(stage.prune(at(500), Time::ZERO, Time::ZERO).await, Pruned { jobs: 0, keys: 1, rows: 0, more: false });
+    assert_eq!(
+        stage.prune(at(500), Time::ZERO, Time::ZERO).await,
+        Pruned { jobs: 0, keys: 1, rows: 0, deposed: false, more: false }
+    );
 }
 
 pub async fn a_revived_job_is_not_forgotten(stage: Stage) {
@@ -87,7 +96,10 @@ pub async fn a_revived_job_is_not_forgotten(stage: Stage) {
     let lease = stage.claim_one(at(300), 1).await.lease_id();
     stage.end(at(400), lease, succeed()).await;
     assert_eq!(stage.prune(at(1000), at(400), Time::MAX).await, Pruned::default(), "its last end counts");
-    assert_eq!(stage.prune(at(1000), at(401), Time::ZERO).await, Pruned { jobs: 1, keys: 0, rows: 0, more: false });
+    assert_eq!(
+        stage.prune(at(1000), at(401), Time::ZERO).await,
+        Pruned { jobs: 1, keys: 0, rows: 0, deposed: false, more: false }
+    );
 }
 
 /// A job that ran and ended then.

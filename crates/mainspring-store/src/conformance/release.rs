@@ -286,5 +286,5 @@ fn cancelled(promoted: &Promoted) -> Vec<JobId> {
 /// A settlement that ended a job for which others wait.
 fn ended_at(round: u64, state: State) -> Settled {
     let ready_at = if round == 10 { at(0) } else { at(round) };
-    Settled::Applied { state, ready_at, queue: queue_ref("mail"), awaited: true }
+    Settled::Applied { state, ready_at, queue: queue_ref("mail"), awaited: true, gates: None }
 }

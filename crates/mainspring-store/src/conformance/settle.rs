@@ -41,8 +41,13 @@ pub async fn no_two_holders_the_first_of_two_settlements_in_a_batch_counts(stage
     let lease = stage.running(job(1)).await.lease_id();
     let settlements = [succeed(), bury()].map(|verdict| Settlement { lease, verdict }).to_vec();
     let answers = stage.store.settle(at(1), settlements).await.expect("settle");
-    let applied =
-        Settled::Applied { state: State::Succeeded, ready_at: at(0), queue: queue_ref("mail"), awaited: false };
+    let applied = Settled::Applied {
+        state: State::Succeeded,
+        ready_at: at(0),
+        queue: queue_ref("mail"),
+        awaited: false,
+        gates: None,
+    };
     assert_eq!(answers, [applied, Settled::Stale]);
     assert_eq!(stage.state(id(1)).await, State::Succeeded);
 }
@@ -70,6 +75,7 @@ pub async fn every_verdict_sends_the_job_where_the_core_says(stage: Stage) {
         Verdict::Snooze { at: at(9000) },
         Verdict::Snooze { at: at(100) },
         Verdict::Release,
+        Verdict::Close { wait: Duration::from_secs(5) },
         Verdict::Bury { cause: Cause::Crash, error: error() },
         Verdict::Cancel { reason: "told to".into() },
     ];
@@ -79,7 +85,10 @@ pub async fn every_verdict_sends_the_job_where_the_core_says(stage: Stage) {
         let claimed = stage.claim(at(3), 1, 1).await.remove(0);
         let (state, ready_at) = verdict.destination(at(100), at(0));
         let settled = stage.settle(at(100), claimed.lease_id(), verdict.clone()).await;
-        assert_eq!(settled, Settled::Applied { state, ready_at, queue: queue_ref("mail"), awaited: false });
+        assert_eq!(
+            settled,
+            Settled::Applied { state, ready_at, queue: queue_ref("mail"), awaited: false, gates: None }
+        );
 
         let standing = stage.view(claimed.job.id).await.standing;
         assert_eq!((standing.state, standing.ready_at, standing.lease), (state, ready_at, None), "{verdict:?}");

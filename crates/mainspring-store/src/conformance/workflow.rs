@@ -296,5 +296,5 @@ fn diamond() -> Vec<Job> {
 
 fn ended_at(ready_ms: u64) -> Settled {
     let queue = queue_ref("mail");
-    Settled::Applied { state: State::Succeeded, ready_at: at(ready_ms), queue, awaited: false }
+    Settled::Applied { state: State::Succeeded, ready_at: at(ready_ms), queue, awaited: false, gates: None }
 }

@@ -10,6 +10,7 @@ use mainspring_core::time::Time;
 use serde::Serialize;
 
 use super::cascade;
+use super::gates::{self, Spot};
 use super::mirror::{META_KEY, Mirror};
 use super::rows::{self, Marks, Slip, Who};
 use super::storage;
@@ -32,11 +33,12 @@ impl<'e> Batch<'e> {
 
     /// Makes all of it durable. A batch that wrote nothing is just closed.
     pub fn commit(mut self) -> Result<()> {
-        if !self.dirty {
+        if !self.dirty && !self.mirror.gates.is_changed() {
             self.txn.abort();
             return Ok(());
         }
         workflow::write(&mut self)?;
+        gates::write(&mut self)?;
         for number in std::mem::take(&mut self.mirror.touched) {
             let queue = &mut self.mirror.queues[number as usize];
             queue.touched = false;
@@ -90,11 +92,11 @@ impl<'e> Batch<'e> {
         if who.marks.has(Marks::MEMBER) { workflow::leave(self, who.id, state, paused) } else { Ok(()) }
     }
 
-    /// Puts a job where one of this state and time belongs, Waiting or Ready, and counts it there.
-    pub fn place(&mut self, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
+    /// Puts a job where one of this state and time belongs at `now`, Waiting or Ready, and counts it there.
+    pub fn place(&mut self, now: Time, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
         self.enter(slip.who(id), state, false)?;
         if state == State::Ready {
-            return self.place_ready(id, ready_at, slip);
+            return self.place_ready(now, id, ready_at, slip);
         }
         match self.mirror.meta.horizons.level_of(ready_at) {
             None => self.put(self.tables.waiting, &tables::timed(ready_at, id), slip),
@@ -105,8 +107,15 @@ impl<'e> Batch<'e> {
         }
     }
 
-    fn place_ready(&mut self, id: JobId, ready_at: Time, slip: &Slip) -> Result<()> {
+    fn place_ready(&mut self, now: Time, id: JobId, ready_at: Time, slip: &Slip) -> Result<()> {
         let lane = slip.lane();
+        if slip.ways.weight > self.mirror.meta.heaviest {
+            self.mirror.meta.heaviest = slip.ways.weight;
+            self.mirror.gates.note_heaviest(slip.ways.weight);
+        }
+        if let Some(gate) = gates::place::lot_of(self, now, id, slip)? {
+            return gates::place::park(self, gate, Spot { lane, ready_at, id }, slip);
+        }
         self.mirror.queue(slip.queue).lanes.insert(lane);
         self.put(self.tables.ready, &tables::ready(slip.queue, lane, ready_at, id), slip)
     }
@@ -126,8 +135,9 @@ impl<'e> Batch<'e> {
     pub fn displace(&mut self, id: JobId, state: State, ready_at: Time, slip: &Slip) -> Result<()> {
         self.leave(slip.who(id), state, false)?;
         if state == State::Ready {
-            self.delete(self.tables.ready, &tables::ready(slip.queue, slip.lane(), ready_at, id))?;
-            return Ok(());
+            let spot = Spot { lane: slip.lane(), ready_at, id };
+            let is_in_lane = self.delete(self.tables.ready, &tables::ready(slip.queue, spot.lane, ready_at, id))?;
+            return if is_in_lane { Ok(()) } else { self.displace_parked(spot, slip) };
         }
         // A cascade that is under way has moved some of a bucket and not the rest: look in both places.
         if self.delete(self.tables.waiting, &tables::timed(ready_at, id))? {
@@ -135,6 +145,16 @@ impl<'e> Batch<'e> {
         }
         for level in 0..cascade::LEVELS {
             if self.delete(self.tables.far, &tables::far(level, cascade::bucket(level, ready_at), id))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// It stands before one of its gates.
+    fn displace_parked(&mut self, spot: Spot, slip: &Slip) -> Result<()> {
+        for (gate, _) in slip.ways.passes() {
+            if gates::place::unpark(self, gate, spot, slip.queue)? {
                 break;
             }
         }

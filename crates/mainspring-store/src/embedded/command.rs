@@ -1,4 +1,4 @@
-//! What people ask of jobs, queues and workers. Off the hot path: reads a job whole, and writes it back changed.
+//! What people ask of jobs, queues, workers and limits. Off the hot path: reads a job whole, and writes it back changed.
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::{Job, Standing, Tally};
@@ -8,6 +8,7 @@ use mainspring_core::store::{Command, Commanded, JobCommand, QueueCommand, Resul
 use mainspring_core::time::Time;
 
 use super::batch::Batch;
+use super::gates;
 use super::heartbeat;
 use super::history;
 use super::prune;
@@ -24,12 +25,15 @@ pub fn command(batch: &mut Batch<'_>, now: Time, commands: Vec<Command>) -> Resu
         Command::Queue { queue, .. } if batch.mirror.number_of(queue).is_none() => Some(queue.clone()),
         _ => None,
     });
-    if let Err(refused) = batch.mirror.has_room_for(&unknown.collect()) {
+    let has_room = batch.mirror.has_room_for(&unknown.collect());
+    if let Err(refused) = has_room.and_then(|()| gates::has_room_for(&batch.mirror.gates, &commands)) {
         return Ok(Err(refused));
     }
+    gates::alarms::see(batch.mirror, now);
     let answers = commands.into_iter().map(|command| match command {
         Command::Job { tenant, id, what } => command_job(batch, now, &tenant, id, what),
         Command::Queue { queue, what } => command_queue(batch, &queue, what),
+        Command::Gate { tenant, reach, what } => gates::command(batch, now, tenant, reach, what),
         Command::Worker { id, order } => match batch.mirror.workers.get_mut(&id) {
             None => Ok(Commanded::Missing),
             Some(worker) => {
@@ -51,7 +55,10 @@ fn command_queue(batch: &mut Batch<'_>, queue: &QueueRef, what: QueueCommand) ->
         QueueCommand::SetAging(aging) => queue.aging = aging,
         QueueCommand::SetMaxDepth(max_depth) => queue.max_depth = max_depth,
     }
-    let row = queue.row();
+    let (row, aging) = (queue.row(), queue.aging);
+    if let QueueCommand::SetAging(_) = what {
+        batch.mirror.gates.lots.rerank(number, aging);
+    }
     batch.put(batch.tables.queues, &number.to_be_bytes(), &row)?;
     Ok(Commanded::Done)
 }
@@ -84,7 +91,7 @@ fn command_job(
         }
         JobCommand::RunNow if state == State::Ready && !paused => {}
         JobCommand::Pause if unstarted && paused => {}
-        JobCommand::Pause if unstarted => change(batch, subject, |standing, _| standing.paused = true)?,
+        JobCommand::Pause if unstarted => change(batch, now, subject, |standing, _| standing.paused = true)?,
         JobCommand::Resume if unstarted && !paused => {}
         JobCommand::Resume if unstarted => resume(batch, now, subject)?,
         JobCommand::Cancel { reason } if unstarted => cancel(batch, now, subject, reason).map(drop)?,
@@ -96,7 +103,7 @@ fn command_job(
         }
         JobCommand::Revive { data } if state == State::Dead => revive(batch, now, subject, data)?,
         JobCommand::Delete if state.is_final() => delete(batch, subject)?,
-        JobCommand::Update { data, priority, run_at } if unstarted => change(batch, subject, |standing, job| {
+        JobCommand::Update { data, priority, run_at } if unstarted => change(batch, now, subject, |standing, job| {
             job.data = data.unwrap_or_else(|| job.data.clone());
             job.priority = priority.unwrap_or(job.priority);
             if let Some(run_at) = run_at {
@@ -114,14 +121,14 @@ fn command_job(
 
 fn run_now(batch: &mut Batch<'_>, now: Time, subject: Subject) -> Result<()> {
     release::unblock(batch, &subject.job)?;
-    change(batch, subject, |standing, _| {
+    change(batch, now, subject, |standing, _| {
         standing.state = State::Ready;
         standing.ready_at = now;
     })
 }
 
 fn resume(batch: &mut Batch<'_>, now: Time, subject: Subject) -> Result<()> {
-    change(batch, subject, |standing, _| {
+    change(batch, now, subject, |standing, _| {
         standing.paused = false;
         if standing.state == State::Waiting && standing.ready_at <= now {
             standing.state = State::Ready;
@@ -130,14 +137,19 @@ fn resume(batch: &mut Batch<'_>, now: Time, subject: Subject) -> Result<()> {
 }
 
 /// Takes an unstarted job from where it is and puts it where it belongs after `alter`.
-fn change(batch: &mut Batch<'_>, mut subject: Subject, alter: impl FnOnce(&mut Standing, &mut Job)) -> Result<()> {
+fn change(
+    batch: &mut Batch<'_>,
+    now: Time,
+    mut subject: Subject,
+    alter: impl FnOnce(&mut Standing, &mut Job),
+) -> Result<()> {
     take_out(batch, &subject)?;
     let before = subject.job.clone();
     alter(&mut subject.standing, &mut subject.job);
     if subject.job != before {
         batch.put(batch.tables.records, subject.job.id.as_bytes(), &Record::of(&subject.job, subject.queue))?;
     }
-    put_in(batch, &subject)
+    put_in(batch, now, &subject)
 }
 
 fn take_out(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
@@ -149,7 +161,7 @@ fn take_out(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
     batch.displace(job.id, standing.state, standing.ready_at, &slip)
 }
 
-fn put_in(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
+fn put_in(batch: &mut Batch<'_>, now: Time, subject: &Subject) -> Result<()> {
     let Subject { job, queue, standing } = subject;
     let change = Change {
         paused: standing.paused.then(|| standing.state.into()),
@@ -165,7 +177,7 @@ fn put_in(batch: &mut Batch<'_>, subject: &Subject) -> Result<()> {
     if standing.paused || standing.state == State::Blocked {
         return batch.enter(slip.who(job.id), standing.state, standing.paused);
     }
-    batch.place(job.id, standing.state, standing.ready_at, &slip)
+    batch.place(now, job.id, standing.state, standing.ready_at, &slip)
 }
 
 /// Whether others wait for it.
@@ -214,7 +226,7 @@ pub fn set_free(batch: &mut Batch<'_>, now: Time, id: JobId) -> Result<Unblocked
     release::unblock(batch, &subject.job)?;
     let (queue, paused) = (subject.queue, subject.standing.paused);
     let state = due(subject.standing.ready_at, now);
-    change(batch, subject, |standing, _| {
+    change(batch, now, subject, |standing, _| {
         standing.state = state;
         standing.ready_at = standing.ready_at.max(now);
     })?;
@@ -275,7 +287,7 @@ fn revive(
     standing.state = State::Ready;
     standing.ready_at = now;
     standing.tally = Tally::default();
-    put_in(batch, &subject)
+    put_in(batch, now, &subject)
 }
 
 fn delete(batch: &mut Batch<'_>, subject: Subject) -> Result<()> {

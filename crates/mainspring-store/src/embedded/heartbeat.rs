@@ -5,16 +5,18 @@ use std::collections::{BTreeSet, HashSet};
 use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::QueueRef;
-use mainspring_core::store::{Beat, BeatKind, Pulse, Result, Settled, WorkerInfo, WorkerView};
+use mainspring_core::store::{Beat, BeatKind, Pulse, Result, WorkerInfo, WorkerView};
 use mainspring_core::time::Time;
-use mainspring_core::verdict::given_back;
+use mainspring_core::verdict;
 
 use super::batch::Batch;
+use super::gates::{News, alarms};
 use super::mirror::Worker;
 use super::rows::WorkerRow;
 use super::settle;
 
 pub fn heartbeat(batch: &mut Batch<'_>, now: Time, beats: Vec<Beat>) -> Result<Vec<Pulse>> {
+    alarms::see(batch.mirror, now);
     beats.into_iter().map(|beat| beat_one(batch, now, beat)).collect()
 }
 
@@ -26,7 +28,7 @@ fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
         }
         register(batch, now, worker, tenant.as_str(), info, lease.as_millis() as u64);
         write_worker(batch, worker)?;
-        return Ok(pulse(batch, worker, Vec::new(), BTreeSet::new()));
+        return Ok(pulse(batch, worker, Vec::new(), GivenBack::default()));
     }
     match batch.mirror.workers.get_mut(&worker) {
         Some(known) if !known.has_left() && known.row.tenant == tenant.as_str() => {
@@ -37,31 +39,39 @@ fn beat_one(batch: &mut Batch<'_>, now: Time, beat: Beat) -> Result<Pulse> {
         _ => return Ok(Pulse::Unknown),
     }
     let mut lost = Vec::new();
-    let mut released = BTreeSet::new();
+    let mut given_back = GivenBack::default();
     match kind {
         BeatKind::Register { .. } | BeatKind::Alive => {}
         BeatKind::Holding { leases, claimed_before } => {
             lost = leases.iter().copied().filter(|lease| !holds(batch, worker, *lease)).collect();
             for id in undelivered(batch, worker, &leases, claimed_before) {
-                give_back(batch, now, id, &mut released)?;
+                give_back(batch, now, id, &mut given_back)?;
             }
         }
         BeatKind::Leave => {
             let known = batch.mirror.workers.get_mut(&worker).expect("it was just found");
             known.row.expires_ms = WorkerView::LEFT.as_millis();
             for id in known.held.clone() {
-                give_back(batch, now, id, &mut released)?;
+                give_back(batch, now, id, &mut given_back)?;
             }
         }
     }
     write_worker(batch, worker)?;
-    Ok(pulse(batch, worker, lost, released))
+    Ok(pulse(batch, worker, lost, given_back))
 }
 
-fn give_back(batch: &mut Batch<'_>, now: Time, id: JobId, released: &mut BTreeSet<QueueRef>) -> Result<()> {
-    let verdict = given_back(batch.mirror.leases[&id].cancel_asked.as_deref());
-    if let Settled::Applied { state: State::Ready, queue, .. } = settle::apply(batch, now, id, verdict)? {
-        released.insert(queue);
+/// What came of giving leases back: the queues they went to, and what it did to the gates.
+#[derive(Default)]
+struct GivenBack {
+    queues: BTreeSet<QueueRef>,
+    news: News,
+}
+
+fn give_back(batch: &mut Batch<'_>, now: Time, id: JobId, given_back: &mut GivenBack) -> Result<()> {
+    let verdict = verdict::given_back(batch.mirror.leases[&id].cancel_asked.as_deref());
+    let applied = settle::apply(batch, now, id, verdict, &mut given_back.news)?;
+    if applied.state == State::Ready {
+        given_back.queues.insert(batch.mirror.queues[applied.queue as usize].name.clone());
     }
     Ok(())
 }
@@ -111,7 +121,7 @@ fn undelivered(batch: &Batch<'_>, worker: WorkerId, listed: &[LeaseId], claimed_
     .collect()
 }
 
-fn pulse(batch: &Batch<'_>, worker: WorkerId, lost: Vec<LeaseId>, released: BTreeSet<QueueRef>) -> Pulse {
+fn pulse(batch: &Batch<'_>, worker: WorkerId, lost: Vec<LeaseId>, given_back: GivenBack) -> Pulse {
     let known = &batch.mirror.workers[&worker];
     let cancel = known.held.iter().filter_map(|&job| {
         let lease = &batch.mirror.leases[&job];
@@ -122,6 +132,7 @@ fn pulse(batch: &Batch<'_>, worker: WorkerId, lost: Vec<LeaseId>, released: BTre
         held: known.held.len() as u64,
         cancel: cancel.collect(),
         lost,
-        released: released.into_iter().collect(),
+        released: given_back.queues.into_iter().collect(),
+        gates: given_back.news.told(&batch.mirror.queues),
     }
 }

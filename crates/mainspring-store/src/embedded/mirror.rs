@@ -1,10 +1,12 @@
-//! What the writer keeps in memory: queues, workers and leases, whose numbers do not grow with the backlog. Rebuilt
-//! from the tables at start and after a commit that failed; the tables are the truth.
+//! What the writer keeps in memory: queues, workers and leases, whose numbers do not grow with the backlog, and gates, which
+//! grow with the limited keys that jobs wait for. Rebuilt from the tables at start and after a commit that failed; the
+//! tables are the truth.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, RwLock};
 
 use heed::RoTxn;
+use mainspring_core::gate::{GateName, GateRef};
 use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::limits;
 use mainspring_core::name::{QueueName, QueueRef, TenantName};
@@ -13,8 +15,10 @@ use mainspring_core::store::{Counts, Error, Result, WorkerView};
 use mainspring_core::time::Time;
 
 use super::cascade::Horizons;
-use super::rows::{self, LeaseRow, QueueRow, WorkerRow};
+use super::gates::{self, GateKey, Gates};
+use super::rows::{self, LeaseRow, QueueRow, TENANT_GATE, Ways, WorkerRow};
 use super::tables::{self, Tables, TimedKey};
+use crate::roster::Roster;
 
 /// The names behind queue numbers, shared with the readers.
 pub type Names = Arc<RwLock<Vec<QueueRef>>>;
@@ -26,6 +30,11 @@ pub struct Mirror {
     pub touched: Vec<u32>,
     numbers: HashMap<QueueRef, u32>,
     names: Names,
+    /// Numbers of tenants, which are good until the store is closed.
+    tenants: HashMap<TenantName, u32>,
+    /// The queues of each name, in the order of tenants.
+    by_name: HashMap<QueueName, BTreeMap<TenantName, u32>>,
+    pub gates: Gates,
     pub leases: HashMap<JobId, LeaseRow>,
     pub workers: HashMap<WorkerId, Worker>,
     /// When leases run out by themselves: timeouts, and the holds of the reclaimer.
@@ -37,11 +46,16 @@ pub struct Mirror {
     /// The last version that was given to a schedule. One counter for the whole store, so none is ever used twice.
     pub last_version: u64,
     pub queues_max: usize,
+    pub roster: Roster,
 }
 
 #[derive(Debug)]
 pub struct Queue {
+    pub number: u32,
     pub name: QueueRef,
+    /// The number of its tenant.
+    pub tenant: u32,
+    own_gate: u64,
     pub paused: bool,
     pub aging: Aging,
     pub max_depth: Option<u64>,
@@ -66,6 +80,8 @@ pub struct Meta {
     /// Rows in `recent`.
     pub recent: u64,
     pub last_run: u64,
+    /// The weight of the heaviest job that ever was ready.
+    pub heaviest: u16,
 }
 
 pub const META_KEY: &[u8] = b"meta";
@@ -79,6 +95,9 @@ impl Mirror {
             touched: Vec::new(),
             numbers: HashMap::new(),
             names,
+            tenants: HashMap::new(),
+            by_name: HashMap::new(),
+            gates: Gates::default(),
             leases: HashMap::new(),
             workers: HashMap::new(),
             alarms: BTreeSet::new(),
@@ -96,10 +115,12 @@ impl Mirror {
                 None => 0,
             },
             queues_max,
+            roster: super::seats::load(txn, tables)?,
         };
         mirror.load_queues(txn, tables)?;
         mirror.load_workers(txn, tables)?;
         mirror.load_leases(txn, tables)?;
+        gates::load(&mut mirror, txn, tables)?;
         Ok(mirror)
     }
 
@@ -112,17 +133,13 @@ impl Mirror {
                 tenant: TenantName::parse(&row.tenant).map_err(damaged)?,
                 queue: QueueName::parse(&row.queue).map_err(damaged)?,
             };
-            let number = self.queues.len() as u32;
-            self.numbers.insert(name.clone(), number);
-            self.queues.push(Queue {
-                name,
-                paused: row.paused,
-                aging: row.aging(),
-                max_depth: row.max_depth,
-                counts: rows::read_counts(row.counts),
-                lanes: super::claim::lanes(txn, tables, number)?,
-                touched: false,
-            });
+            let number = self.add_queue(name);
+            let queue = &mut self.queues[number as usize];
+            queue.paused = row.paused;
+            queue.aging = row.aging();
+            queue.max_depth = row.max_depth;
+            queue.counts = rows::read_counts(row.counts);
+            queue.lanes = super::claim::lanes(txn, tables, number)?;
         }
         let names = self.queues.iter().map(|queue| queue.name.clone()).collect();
         *self.names.write().expect("nobody panics while naming a queue") = names;
@@ -192,20 +209,47 @@ impl Mirror {
         if let Some(number) = self.number_of(queue) {
             return number;
         }
-        let number = self.queues.len() as u32;
-        self.numbers.insert(queue.clone(), number);
+        let number = self.add_queue(queue.clone());
         self.names.write().expect("nobody panics while naming a queue").push(queue.clone());
+        self.queues[number as usize].touched = true;
+        self.touched.push(number);
+        number
+    }
+
+    fn add_queue(&mut self, name: QueueRef) -> u32 {
+        let number = self.queues.len() as u32;
+        let tenant = self.tenant_number(&name.tenant);
+        self.numbers.insert(name.clone(), number);
+        self.by_name.entry(name.queue.clone()).or_default().insert(name.tenant.clone(), number);
         self.queues.push(Queue {
-            name: queue.clone(),
+            number,
+            tenant,
+            own_gate: Ways::hash_of(&GateName::Queue(name.queue.clone())),
+            name,
             paused: false,
             aging: Aging::DEFAULT,
             max_depth: None,
             counts: Counts::default(),
             lanes: BTreeSet::new(),
-            touched: true,
+            touched: false,
         });
-        self.touched.push(number);
         number
+    }
+
+    /// The number of a tenant, which is given if it has none.
+    pub fn tenant_number(&mut self, tenant: &TenantName) -> u32 {
+        if let Some(&number) = self.tenants.get(tenant) {
+            return number;
+        }
+        let number = self.tenants.len() as u32;
+        self.tenants.insert(tenant.clone(), number);
+        number
+    }
+
+    /// The queues of this name of all tenants, in the order of tenants.
+    pub fn queues_named(&self, name: &QueueName) -> impl Iterator<Item = &Queue> {
+        let numbers = self.by_name.get(name).into_iter().flat_map(|queues| queues.values());
+        numbers.map(|&number| &self.queues[number as usize])
     }
 
     /// A queue that is about to change.
@@ -224,6 +268,28 @@ impl Mirror {
 }
 
 impl Queue {
+    /// Whether it has jobs that could be asked for.
+    pub fn has_ready(&self) -> bool {
+        self.counts.ready > 0
+    }
+
+    /// A gate of its tenant.
+    pub fn gate(&self, hash: u64) -> GateKey {
+        GateKey { tenant: self.tenant, hash }
+    }
+
+    pub fn own_gate(&self) -> GateKey {
+        self.gate(self.own_gate)
+    }
+
+    pub fn tenant_gate(&self) -> GateKey {
+        self.gate(TENANT_GATE)
+    }
+
+    pub fn gate_ref(&self) -> GateRef {
+        GateRef { tenant: self.name.tenant.clone(), gate: GateName::Queue(self.name.queue.clone()) }
+    }
+
     pub fn row(&self) -> QueueRow {
         QueueRow {
             tenant: self.name.tenant.as_str().into(),

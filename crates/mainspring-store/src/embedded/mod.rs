@@ -4,8 +4,8 @@
 //! ([`writer`]). Readers work on LMDB's own snapshots and never stand in its way ([`read`]).
 //!
 //! Layout: [`tables`] and [`rows`] are the disk, [`mirror`] the writer's memory, [`batch`] one transaction; then one
-//! file per verb, [`weigh`] for what is decided before a job is written, [`release`] for those who wait for others,
-//! [`workflow`] for workflows as a whole, [`schedules`] for what is due of them, [`cascade`] for the timing wheel on
+//! file per verb, [`gates`] for limits and who stands before them, [`weigh`] for what is decided before a job is written, [`release`] for those who wait for others,
+//! [`workflow`] for workflows as a whole, [`schedules`] for what is due of them, [`seats`] for nodes and their terms, [`cascade`] for the timing wheel on
 //! disk, [`history`] for finding what has ended, [`open`] for locks and versions.
 
 mod agenda;
@@ -13,8 +13,10 @@ mod batch;
 mod cascade;
 mod claim;
 mod command;
+mod gates;
 mod heartbeat;
 mod history;
+mod hurdles;
 mod mirror;
 mod open;
 mod promote;
@@ -23,9 +25,10 @@ mod read;
 mod reclaim;
 mod release;
 mod report;
-mod rows;
+pub(crate) mod rows;
 mod runway;
 mod schedules;
+mod seats;
 mod settle;
 mod submit;
 mod tables;
@@ -42,6 +45,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView};
+use mainspring_core::lifecycle::State;
 use mainspring_core::name::TenantName;
 use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
@@ -164,6 +168,21 @@ impl Views for Embedded {
     async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
         let tenant = tenant.clone();
         self.read(move |reader| reader.workflow(&tenant, id)).await
+    }
+
+    async fn gates(&self, tenant: &TenantName, now: Time) -> Result<Vec<GateView>> {
+        let tenant = tenant.clone();
+        let views = self.writer.call(move |batch| Ok(gates::gates(batch.mirror, &tenant, now))).await?;
+        self.read(move |reader| reader.gates(views)).await
+    }
+
+    async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>> {
+        let view = self.get(tenant, vec![id]).await?.pop().flatten();
+        let on_offer = |view: &JobView| view.standing.state == State::Ready && !view.standing.paused;
+        let Some(JobView { job, .. }) = view.filter(on_offer) else { return Ok(None) };
+        let hurdles = self.writer.call(move |batch| Ok(gates::hurdles(batch.mirror, &job, now))).await?;
+        let tenant = tenant.clone();
+        self.read(move |reader| reader.hurdles(&tenant, hurdles)).await.map(Some)
     }
 
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {

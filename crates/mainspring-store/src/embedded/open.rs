@@ -15,7 +15,7 @@ use super::writer::Writer;
 use super::{Embedded, storage};
 
 /// The form of the tables and rows. Raised when an older program could not read what a newer one wrote.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const FORMAT_KEY: &[u8] = b"format";
 
@@ -55,6 +55,12 @@ pub enum OpenError {
         dir.display()
     )]
     Newer { dir: PathBuf, found: u32 },
+    #[error(
+        "{} was written by a Mainspring from before the first release (format {found}, this one reads {FORMAT}); \
+         finish its jobs with that program, then start with an empty directory",
+        dir.display()
+    )]
+    Older { dir: PathBuf, found: u32 },
     #[error("could not use {} as a data directory: {source}", dir.display())]
     Directory { dir: PathBuf, source: std::io::Error },
     #[error("could not open the store in {}: {source}", dir.display())]
@@ -79,6 +85,7 @@ impl Embedded {
         let lock = Lock::take(&dir)?;
         let (disk, mirror) = Disk::open(options).map_err(|error| match error {
             DiskError::Newer(found) => OpenError::Newer { dir: dir.clone(), found },
+            DiskError::Older(found) => OpenError::Older { dir: dir.clone(), found },
             DiskError::Store(source) => OpenError::Store { dir: dir.clone(), source },
         })?;
         let disk = Arc::new(disk);
@@ -89,6 +96,7 @@ impl Embedded {
 
 enum DiskError {
     Newer(u32),
+    Older(u32),
     Store(Error),
 }
 
@@ -145,6 +153,7 @@ fn check_format(bytes: &[u8]) -> std::result::Result<(), DiskError> {
     let bytes = bytes.try_into().map_err(|_| Error::Damaged("its format version cannot be read".into()))?;
     match u32::from_be_bytes(bytes) {
         found if found > FORMAT => Err(DiskError::Newer(found)),
+        found if found < FORMAT => Err(DiskError::Older(found)),
         _ => Ok(()),
     }
 }

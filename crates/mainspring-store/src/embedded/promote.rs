@@ -12,13 +12,16 @@ use mainspring_core::time::Time;
 
 use super::batch::Batch;
 use super::cascade;
+use super::gates::alarms;
 use super::release::{self, Walk};
 use super::rows::{self, Slip};
 use super::schedules;
 use super::storage;
 use super::tables;
 
-pub fn promote(batch: &mut Batch<'_>, now: Time, ask: Promote) -> Result<Promoted> {
+pub fn promote(batch: &mut Batch<'_>, now: Time, mut ask: Promote) -> Result<Promoted> {
+    let refused = batch.mirror.roster.refused(&ask);
+    ask.segments = ask.segments.without(refused);
     let Walk { ready: mut counts, cancelled, left, more } = release::release(batch, now, ask.segments, ask.limit)?;
     let cascading = cascade::advance(batch, now)?;
     let (mut oldest, mut more) = (None, more || cascading);
@@ -29,15 +32,16 @@ pub fn promote(batch: &mut Batch<'_>, now: Time, ask: Promote) -> Result<Promote
         more |= due.more;
         oldest = due.jobs.first().map(|job| job.ready_at);
         remove(batch, &due.jobs, ask.segments)?;
-        make_ready(batch, due.jobs, &mut counts)?;
+        make_ready(batch, now, due.jobs, &mut counts)?;
     }
     let mut ready: Vec<_> =
         counts.into_iter().map(|(queue, count)| (batch.mirror.queues[queue as usize].name.clone(), count)).collect();
     ready.sort();
     let (due, more_due) = schedules::due(&batch.txn, batch.tables, now, ask.segments, ask.due_limit)?;
     more |= more_due;
-    let upcoming = if more { Vec::new() } else { upcoming(batch, now, ask)? };
-    Ok(Promoted { ready, oldest, cancelled, due, upcoming, more })
+    let upcoming = if more { Vec::new() } else { upcoming(batch, now, &ask)? };
+    let (opened, gates_at) = alarms::tell(batch.mirror, now);
+    Ok(Promoted { ready, oldest, cancelled, due, upcoming, opened, gates_at, refused, more })
 }
 
 struct Due {
@@ -82,18 +86,18 @@ fn remove(batch: &mut Batch<'_>, jobs: &[DueJob], segments: Segments) -> Result<
 }
 
 /// Adds to the counts by queue number.
-fn make_ready(batch: &mut Batch<'_>, mut jobs: Vec<DueJob>, counts: &mut BTreeMap<u32, u64>) -> Result<()> {
+fn make_ready(batch: &mut Batch<'_>, now: Time, mut jobs: Vec<DueJob>, counts: &mut BTreeMap<u32, u64>) -> Result<()> {
     jobs.sort_unstable_by_key(|job| (job.slip.queue, job.slip.lane, job.ready_at, job.id));
     for job in jobs {
         *counts.entry(job.slip.queue).or_default() += 1;
         batch.leave(job.slip.who(job.id), State::Waiting, false)?;
-        batch.place(job.id, State::Ready, job.ready_at, &job.slip)?;
+        batch.place(now, job.id, State::Ready, job.ready_at, &job.slip)?;
     }
     Ok(())
 }
 
 /// The distinct instants at which a job or a schedule is due next.
-fn upcoming(batch: &Batch<'_>, now: Time, ask: Promote) -> Result<Vec<Time>> {
+fn upcoming(batch: &Batch<'_>, now: Time, ask: &Promote) -> Result<Vec<Time>> {
     let until = ask.look_ahead_until.min(now.after(limits::LOOK_AHEAD_MAX));
     let jobs = upcoming_jobs(batch, now, until, ask)?;
     let wakes = schedules::upcoming(&batch.txn, batch.tables, now, until, ask.segments, ask.look_ahead_limit)?;
@@ -102,7 +106,7 @@ fn upcoming(batch: &Batch<'_>, now: Time, ask: Promote) -> Result<Vec<Time>> {
 }
 
 /// Found by leaping from one instant to the one after it.
-fn upcoming_jobs(batch: &Batch<'_>, now: Time, until: Time, ask: Promote) -> Result<Vec<Time>> {
+fn upcoming_jobs(batch: &Batch<'_>, now: Time, until: Time, ask: &Promote) -> Result<Vec<Time>> {
     let mut instants = Vec::new();
     let mut from = tables::timed(now, JobId::MAX);
     while instants.len() < ask.look_ahead_limit {

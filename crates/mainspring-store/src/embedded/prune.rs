@@ -1,4 +1,4 @@
-//! Forgets what is past its retention, in bounded steps. Touches nothing that is not final.
+//! Forgets what is past its retention, in bounded steps, and gates at rest. Touches nothing that is not final.
 
 use std::ops::Bound;
 
@@ -7,6 +7,7 @@ use mainspring_core::store::{Prune, Pruned, Result};
 use mainspring_core::time::Time;
 
 use super::batch::Batch;
+use super::gates::alarms;
 use super::history;
 use super::rows::{self, EndedRow, Marks};
 use super::storage;
@@ -17,6 +18,9 @@ use super::workflow;
 const RUNS_PER_STEP_MAX: usize = 8;
 
 pub fn prune(batch: &mut Batch<'_>, now: Time, ask: Prune) -> Result<Pruned> {
+    if !batch.mirror.roster.stands(ask.warrant) {
+        return Ok(Pruned { deposed: true, ..Pruned::default() });
+    }
     let mut budget = ask.limit;
     let mut more = prune_ended(batch, ask.ended_before, &mut budget)?;
     more |= prune_dead(batch, ask.dead_before, &mut budget)?;
@@ -25,7 +29,9 @@ pub fn prune(batch: &mut Batch<'_>, now: Time, ask: Prune) -> Result<Pruned> {
     let keys = (ask.limit - budget) as u64 - jobs;
     more |= prune_ledger(batch, ask.ledger_before, &mut budget)?;
     let rows = (ask.limit - budget) as u64 - jobs - keys;
-    Ok(Pruned { jobs, keys, rows, more })
+    alarms::see(batch.mirror, now);
+    batch.mirror.gates.forget_what_rests(now);
+    Ok(Pruned { jobs, keys, rows, deposed: false, more })
 }
 
 fn prune_ended(batch: &mut Batch<'_>, before: Time, budget: &mut usize) -> Result<bool> {

@@ -14,6 +14,7 @@ use mainspring_core::time::Time;
 
 use super::batch::Batch;
 use super::claim::{self, Picked};
+use super::gates;
 use super::history;
 use super::open::Disk;
 use super::reclaim::Taken;
@@ -163,6 +164,19 @@ impl Reader {
                 ahead += 1;
             }
         }
+        for ((_, gate), head) in gates::heads(&txn, tables, Some(number))? {
+            let prefix = tables::lot_prefix(number, gate, head.lane);
+            for row_of_lot in tables.lots.prefix_iter(&txn, &prefix).map_err(storage)? {
+                let (_, spot) = tables::read_lot(row_of_lot.map_err(storage)?.0);
+                if ahead == limit {
+                    return Ok(Some(ahead));
+                }
+                if Rank::new(spot.lane, spot.ready_at, row.aging(), spot.id) >= own {
+                    break;
+                }
+                ahead += 1;
+            }
+        }
         Ok(Some(ahead))
     }
 
@@ -248,7 +262,7 @@ impl Reader {
         let txn = self.txn()?;
         let fill = |(id, lease, cause)| Ok(TakenBack { claimed: self.claimed(&txn, id, lease)?, cause });
         let leases = taken.leases.into_iter().map(fill).collect::<Result<_>>()?;
-        Ok(Reclaimed { leases, expired: taken.expired, silent: taken.silent, more: taken.more })
+        Ok(Reclaimed { leases, expired: taken.expired, silent: taken.silent, deposed: taken.deposed, more: taken.more })
     }
 
     fn claimed(&self, txn: &RoTxn<'_>, id: JobId, lease: LeaseRow) -> Result<Claimed> {
@@ -313,11 +327,26 @@ pub fn standing_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId, record: &Record<
     if tables.ready.get(txn, &key).map_err(storage)?.is_some() {
         return Ok(pending(change, State::Ready, false));
     }
+    if is_parked(txn, tables, id, record, ready_at)? {
+        return Ok(pending(change, State::Ready, false));
+    }
     if super::cascade::is_waiting(txn, tables, ready_at, id)? {
         return Ok(pending(change, State::Waiting, false));
     }
     let row = ended_of(txn, tables, id)?;
     row.map(finished).ok_or_else(|| Error::Damaged(format!("job {id} is in no table")))
+}
+
+/// Whether it stands before one of its gates.
+fn is_parked(txn: &RoTxn<'_>, tables: &Tables, id: JobId, record: &Record<'_>, ready_at: Time) -> Result<bool> {
+    let lane = lane(record.priority(), ready_at, record.deadline());
+    for (gate, _) in record.ways().passes() {
+        let key = tables::lot(record.queue, gate, lane, ready_at, id);
+        if tables.lots.get(txn, &key).map_err(storage)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn pending(change: Change, state: State, paused: bool) -> Standing {
@@ -369,5 +398,6 @@ fn oldest_ready(txn: &RoTxn<'_>, tables: &Tables, queue: u32) -> Result<Option<T
             oldest = Some(oldest.map_or(ready_at, |before: Time| before.min(ready_at)));
         }
     }
-    Ok(oldest)
+    let parked = gates::heads(txn, tables, Some(queue))?.into_iter().map(|(_, head)| head.ready_at);
+    Ok(oldest.into_iter().chain(parked).min())
 }

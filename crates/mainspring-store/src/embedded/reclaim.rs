@@ -16,23 +16,28 @@ use super::storage;
 use super::tables;
 
 /// What was taken back, before the records are read.
+#[derive(Default)]
 pub struct Taken {
     pub leases: Vec<(JobId, LeaseRow, Cause)>,
     pub expired: Vec<(JobId, QueueRef)>,
     pub silent: Vec<WorkerId>,
+    pub deposed: bool,
     pub more: bool,
 }
 
 const EXPIRED: &str = "expired before it started";
 
 pub fn reclaim(batch: &mut Batch<'_>, now: Time, ask: Reclaim) -> Result<Taken> {
+    if !batch.mirror.roster.stands(ask.warrant) {
+        return Ok(Taken { deposed: true, ..Taken::default() });
+    }
     let overdue = overdue(batch, now, ask);
     let more = overdue.len() > ask.limit;
     let take = |(id, cause)| take_over(batch, id, cause, ask.hold_until);
     let leases = overdue.into_iter().take(ask.limit).map(take).collect::<Result<_>>()?;
     let (expired, more_expired) = expire(batch, now, ask.limit)?;
     let silent = write_off(batch, now, ask.spare_silent)?;
-    Ok(Taken { leases, expired, silent, more: more || more_expired })
+    Ok(Taken { leases, expired, silent, deposed: false, more: more || more_expired })
 }
 
 /// Leases that ran out, and why, in the order of jobs.

@@ -30,7 +30,7 @@ pub fn due(
     let end = tables::after(now);
     for row in tables.wakes.range(txn, &(Bound::Unbounded, Bound::Excluded(&end[..]))).map_err(storage)? {
         let (key, _) = row.map_err(storage)?;
-        let schedule = read_key(&key[6..])?;
+        let schedule = read_name(&key[10..])?;
         if segments != Segments::ALL && !segments.contains(segment_of(&schedule)) {
             continue;
         }
@@ -61,7 +61,7 @@ pub fn upcoming(
         if at > until {
             break;
         }
-        if segments == Segments::ALL || segments.contains(segment_of(&read_key(&key[6..])?)) {
+        if segments == Segments::ALL || segments.contains(segment_of(&read_name(&key[10..])?)) {
             instants.push(at);
             from = tables::after(at).to_vec();
         } else {
@@ -72,21 +72,20 @@ pub fn upcoming(
 }
 
 fn view(txn: &RoTxn<'_>, tables: &Tables, schedule: ScheduleRef) -> Result<Option<ScheduleView>> {
-    let key = tables::schedule(&schedule);
-    let Some(said) = tables.schedules.get(txn, &key).map_err(storage)? else { return Ok(None) };
-    view_of(txn, tables, &key, &schedule, said).map(Some)
+    let said = tables.schedules.get(txn, &tables::schedule_name(&schedule)).map_err(storage)?;
+    said.map(|said| view_of(txn, tables, &schedule, said)).transpose()
 }
 
-fn view_of(txn: &RoTxn<'_>, tables: &Tables, key: &[u8], schedule: &ScheduleRef, said: &[u8]) -> Result<ScheduleView> {
+fn view_of(txn: &RoTxn<'_>, tables: &Tables, schedule: &ScheduleRef, said: &[u8]) -> Result<ScheduleView> {
     let said: ScheduleRow<'_> = rows::decode("schedules", said)?;
-    let standing = tables.standings.get(txn, key).map_err(storage)?;
+    let standing = tables.standings.get(txn, &tables::schedule(schedule)).map_err(storage)?;
     let standing = standing.ok_or_else(|| Error::Damaged(format!("schedule {} has no standing", schedule.name)))?;
     let standing: StandingRow = rows::decode("standings", standing)?;
     let version = standing.version;
     Ok(ScheduleView { schedule: said.schedule(schedule)?, standing: standing.standing(), version })
 }
 
-fn read_key(key: &[u8]) -> Result<ScheduleRef> {
+fn read_name(key: &[u8]) -> Result<ScheduleRef> {
     let damaged = |what: &dyn std::fmt::Display| Error::Damaged(format!("a schedule has a bad name: {what}"));
     let text = std::str::from_utf8(key).map_err(|error| damaged(&error))?;
     let (tenant, name) = text.split_once('\0').ok_or_else(|| damaged(&"it has no tenant"))?;
@@ -106,7 +105,7 @@ impl Reader {
         let txn = self.txn()?;
         let tables = &self.disk.tables;
         let (first, end) = tables::schedules_of(&query.tenant);
-        let above = query.above.map(|name| tables::schedule(&ScheduleRef { tenant: query.tenant.clone(), name }));
+        let above = query.above.map(|name| tables::schedule_name(&ScheduleRef { tenant: query.tenant.clone(), name }));
         let start = above.as_deref().map_or(Bound::Included(&first[..]), Bound::Excluded);
         let mut page = SchedulePage::default();
         for row in tables.schedules.range(&txn, &(start, Bound::Excluded(&end[..]))).map_err(storage)? {
@@ -115,7 +114,7 @@ impl Reader {
                 page.next = page.schedules.last().map(|view| view.schedule.name.clone());
                 break;
             }
-            page.schedules.push(view_of(&txn, tables, key, &read_key(key)?, said)?);
+            page.schedules.push(view_of(&txn, tables, &read_name(key)?, said)?);
         }
         Ok(page)
     }

@@ -8,6 +8,7 @@ use mainspring_core::time::Time;
 use mainspring_core::verdict::Verdict;
 
 use super::batch::Batch;
+use super::gates::{self, News, alarms};
 use super::history;
 use super::read;
 use super::release;
@@ -17,24 +18,42 @@ use super::tables;
 use super::workflow;
 
 pub fn settle(batch: &mut Batch<'_>, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
+    alarms::see(batch.mirror, now);
     settlements.into_iter().map(|settlement| settle_one(batch, now, settlement)).collect()
 }
 
 fn settle_one(batch: &mut Batch<'_>, now: Time, settlement: Settlement) -> Result<Settled> {
     let id = settlement.lease.job;
     match batch.mirror.leases.get(&id) {
-        Some(lease) if lease.fence == settlement.lease.fence.0 => apply(batch, now, id, settlement.verdict),
-        _ => Ok(Settled::Stale),
+        Some(lease) if lease.fence == settlement.lease.fence.0 => {}
+        _ => return Ok(Settled::Stale),
     }
+    let mut news = News::default();
+    let Applied { state, ready_at, queue, awaited } = apply(batch, now, id, settlement.verdict, &mut news)?;
+    let queue = batch.mirror.queues[queue as usize].name.clone();
+    Ok(Settled::Applied { state, ready_at, queue, awaited, gates: news.told(&batch.mirror.queues) })
 }
 
-/// Ends the lease of a job as the verdict says.
-pub fn apply(batch: &mut Batch<'_>, now: Time, id: JobId, verdict: Verdict) -> Result<Settled> {
+/// What became of a job whose lease has ended.
+pub struct Applied {
+    pub state: State,
+    pub ready_at: Time,
+    pub queue: u32,
+    /// Others wait for it.
+    pub awaited: bool,
+}
+
+/// Ends the lease of a job as the verdict says: the one place where that happens, and so where gates are left.
+pub fn apply(batch: &mut Batch<'_>, now: Time, id: JobId, verdict: Verdict, news: &mut News) -> Result<Applied> {
     let lease = batch.mirror.let_go(id).expect("the caller found the lease");
     batch.delete(batch.tables.leases, id.as_bytes())?;
     batch.leave(lease.slip.who(id), State::Running, false)?;
-    let queue = batch.mirror.queues[lease.slip.queue as usize].name.clone();
+    gates::leave(batch, now, (id, &lease), verdict.outcome().into(), news)?;
+    if let Verdict::Close { wait } = verdict {
+        gates::close(batch, now, id, wait, news)?;
+    }
 
+    let queue = lease.slip.queue;
     let (state, ready_at) = verdict.destination(now, Time::from_millis(lease.ready_ms));
     let awaited = if state.is_final() {
         end_attempt(batch, now, id, lease, verdict, state)?
@@ -42,7 +61,7 @@ pub fn apply(batch: &mut Batch<'_>, now: Time, id: JobId, verdict: Verdict) -> R
         try_again(batch, now, id, lease, verdict, state, ready_at)?;
         false
     };
-    Ok(Settled::Applied { state, ready_at, queue, awaited })
+    Ok(Applied { state, ready_at, queue, awaited })
 }
 
 fn end_attempt(
@@ -61,7 +80,7 @@ fn end_attempt(
         Verdict::Succeed { result } => (result, None, None),
         Verdict::Cancel { reason } => (None, Some(reason), None),
         Verdict::Bury { error, .. } => (None, None, Some(error)),
-        Verdict::Retry { .. } | Verdict::Snooze { .. } | Verdict::Release => (None, None, None),
+        Verdict::Retry { .. } | Verdict::Snooze { .. } | Verdict::Release | Verdict::Close { .. } => (None, None, None),
     };
     let row = EndedRow {
         queue: lease.slip.queue,
@@ -123,7 +142,7 @@ fn try_again(
     batch.put(batch.tables.changes, id.as_bytes(), &change)?;
     let (job, queue) = read::job(batch, id)?;
     batch.put_expiry(&job, tally)?;
-    batch.place(id, state, ready_at, &Slip::of(&job, queue, ready_at, tally, true))
+    batch.place(now, id, state, ready_at, &Slip::of(&job, queue, ready_at, tally, true))
 }
 
 fn change_of(batch: &Batch<'_>, id: JobId, changed: bool) -> Result<Option<Change>> {

@@ -122,7 +122,7 @@ pub fn take_in(batch: &mut Batch<'_>, now: Time, job: &Job, intake: &Intake) -> 
         release::block(batch, job, &intake.open)?;
         batch.enter(slip.who(job.id), state, false)?;
     } else {
-        batch.place(job.id, state, job.run_at, &slip)?;
+        batch.place(now, job.id, state, job.run_at, &slip)?;
     }
     Ok(Submitted::Accepted { state, ready_at: job.run_at })
 }

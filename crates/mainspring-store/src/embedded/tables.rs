@@ -9,6 +9,7 @@
 //! | far | level, bucket, id | ready_at, slip | Waiting, a long way off: see [`super::cascade`] |
 //! | waiting | ready_at, id | slip | Waiting, near |
 //! | ready | queue, lane, ready_at, id | slip | Ready |
+//! | lots | queue, gate, lane, ready_at, id | slip | Ready, and standing before a gate: see [`super::gates`] |
 //! | leases | id | [`super::rows::LeaseRow`] | Running |
 //! | ended | ended_at, id | [`super::rows::EndedRow`] | Succeeded and Cancelled, in order of completion |
 //! | recent, runs | id / newest, number | ended_at / sorted ids | where in `ended` a job is: see [`super::history`] |
@@ -27,16 +28,21 @@
 //! | wakes | wake_at, tenant, name | | when a schedule wants to be turned |
 //! | ledger | tenant, name, occurrence, version, index | [`super::rows::LedgerEntry`] | what became of occurrences |
 //! | ledger_order | at, version, index | key in `ledger` | the same in the order of retention |
+//! | rules | tenant, reach | [`super::rows::RuleRow`] | limits |
+//! | gates | tenant, gate | [`super::rows::GateRow`] | what is remembered of gates that are not at rest |
 //! | queues, workers, meta | | | settings and counters, registrations, fences and horizons |
 
 use heed::types::Bytes;
 use heed::{Database, Env, RoTxn, RwTxn, WithoutTls};
+use mainspring_core::gate::{GateRef, Reach};
 use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::name::{IdempotencyKey, TenantName};
 use mainspring_core::rank::Priority;
-use mainspring_core::schedule::ScheduleRef;
+use mainspring_core::schedule::{ScheduleRef, place_of};
 use mainspring_core::store::LedgerPlace;
 use mainspring_core::time::Time;
+
+use super::gates::Spot;
 
 pub type Table = Database<Bytes, Bytes>;
 
@@ -47,6 +53,7 @@ pub struct Tables {
     pub far: Table,
     pub waiting: Table,
     pub ready: Table,
+    pub lots: Table,
     pub leases: Table,
     pub ended: Table,
     pub recent: Table,
@@ -68,13 +75,16 @@ pub struct Tables {
     pub wakes: Table,
     pub ledger: Table,
     pub ledger_order: Table,
+    pub rules: Table,
+    pub gates: Table,
     pub queues: Table,
     pub workers: Table,
+    pub seats: Table,
     pub meta: Table,
 }
 
 impl Tables {
-    pub const COUNT: u32 = 29;
+    pub const COUNT: u32 = 33;
 
     pub fn open(env: &Env<WithoutTls>, txn: &mut RwTxn<'_>) -> heed::Result<Tables> {
         let mut table = |name| env.create_database(txn, Some(name));
@@ -84,6 +94,7 @@ impl Tables {
             far: table("far")?,
             waiting: table("waiting")?,
             ready: table("ready")?,
+            lots: table("lots")?,
             leases: table("leases")?,
             ended: table("ended")?,
             recent: table("recent")?,
@@ -105,8 +116,11 @@ impl Tables {
             wakes: table("wakes")?,
             ledger: table("ledger")?,
             ledger_order: table("ledger_order")?,
+            rules: table("rules")?,
+            gates: table("gates")?,
             queues: table("queues")?,
             workers: table("workers")?,
+            seats: table("seats")?,
             meta: table("meta")?,
         })
     }
@@ -119,6 +133,7 @@ impl Tables {
             self.far,
             self.waiting,
             self.ready,
+            self.lots,
             self.leases,
             self.ended,
             self.recent,
@@ -140,8 +155,11 @@ impl Tables {
             self.wakes,
             self.ledger,
             self.ledger_order,
+            self.rules,
+            self.gates,
             self.queues,
             self.workers,
+            self.seats,
             self.meta,
         ];
         all.iter().try_fold(0, |bytes, table| {
@@ -178,10 +196,13 @@ pub fn ready(queue: u32, lane: Priority, ready_at: Time, id: JobId) -> ReadyKey 
 
 pub fn read_ready(key: &[u8]) -> (u32, Priority, Time, JobId) {
     let queue = u32::from_be_bytes(fixed(&key[..4]));
-    let lane = u16::from_be_bytes(fixed(&key[4..6])) ^ 0x8000;
-    let lane = Priority::new(i64::from(lane as i16)).expect("only lanes in range are written");
     let (ready_at, id) = read_timed(&key[6..]);
-    (queue, lane, ready_at, id)
+    (queue, read_lane(&key[4..6]), ready_at, id)
+}
+
+fn read_lane(bytes: &[u8]) -> Priority {
+    let lane = u16::from_be_bytes(fixed(bytes)) ^ 0x8000;
+    Priority::new(i64::from(lane as i16)).expect("only lanes in range are written")
 }
 
 pub fn lane_prefix(queue: u32, lane: Priority) -> [u8; 6] {
@@ -189,6 +210,47 @@ pub fn lane_prefix(queue: u32, lane: Priority) -> [u8; 6] {
     prefix[..4].copy_from_slice(&queue.to_be_bytes());
     prefix[4..].copy_from_slice(&(lane.value() as u16 ^ 0x8000).to_be_bytes());
     prefix
+}
+
+/// (queue, hash of the gate, lane, ready_at, id): `lots`. Within a lane the order of keys is the order of rank.
+pub type LotKey = [u8; 36];
+
+pub fn lot(queue: u32, hash: u64, lane: Priority, ready_at: Time, id: JobId) -> LotKey {
+    let mut key = [0; 36];
+    key[..14].copy_from_slice(&lot_prefix(queue, hash, lane));
+    key[14..].copy_from_slice(&timed(ready_at, id));
+    key
+}
+
+pub fn read_lot(key: &[u8]) -> ((u32, u64), Spot) {
+    let name = (u32::from_be_bytes(fixed(&key[..4])), u64::from_be_bytes(fixed(&key[4..12])));
+    let (ready_at, id) = read_timed(&key[14..]);
+    (name, Spot { lane: read_lane(&key[12..14]), ready_at, id })
+}
+
+pub fn lot_prefix(queue: u32, hash: u64, lane: Priority) -> [u8; 14] {
+    let mut prefix = [0; 14];
+    prefix[..12].copy_from_slice(&lot_of(queue, hash));
+    prefix[12..].copy_from_slice(&lane_prefix(queue, lane)[4..]);
+    prefix
+}
+
+/// Where all keys of a lot begin.
+pub fn lot_of(queue: u32, hash: u64) -> [u8; 12] {
+    let mut prefix = [0; 12];
+    prefix[..4].copy_from_slice(&queue.to_be_bytes());
+    prefix[4..].copy_from_slice(&hash.to_be_bytes());
+    prefix
+}
+
+/// (tenant, reach): `rules`.
+pub fn rule(tenant: &TenantName, reach: &Reach) -> Vec<u8> {
+    [tenant.as_str().as_bytes(), b"\0", reach.text().as_bytes()].concat()
+}
+
+/// (tenant, gate): `gates`.
+pub fn gate(gate: &GateRef) -> Vec<u8> {
+    [gate.tenant.as_str().as_bytes(), b"\0", gate.gate.text().as_bytes()].concat()
 }
 
 /// (level, bucket, id): `far`.
@@ -235,9 +297,16 @@ pub fn member(tenant: &TenantName, workflow_id: WorkflowId, id: JobId) -> Vec<u8
     [&workflow(tenant, workflow_id)[..], id.as_bytes()].concat()
 }
 
-/// (tenant, name): `schedules`, `standings`.
-pub fn schedule(schedule: &ScheduleRef) -> Vec<u8> {
+/// (tenant, name): `schedules`, which are listed by name.
+pub fn schedule_name(schedule: &ScheduleRef) -> Vec<u8> {
     [schedule.tenant.as_str().as_bytes(), b"\0", schedule.name.as_str().as_bytes()].concat()
+}
+
+/// (place, tenant, name): `standings`. What a herd of schedules changes when it fires, these and the tables below and the
+/// records of its jobs, is in the order of their places everywhere, so that it is written to dense pages.
+pub fn schedule(schedule: &ScheduleRef) -> Vec<u8> {
+    let place = place_of(schedule).to_be_bytes();
+    [&place, schedule.tenant.as_str().as_bytes(), b"\0", schedule.name.as_str().as_bytes()].concat()
 }
 
 /// From the first key of a tenant's schedules to the first one after them.
@@ -245,12 +314,12 @@ pub fn schedules_of(tenant: &TenantName) -> (Vec<u8>, Vec<u8>) {
     ([tenant.as_str().as_bytes(), b"\0"].concat(), [tenant.as_str().as_bytes(), b"\x01"].concat())
 }
 
-/// (wake_at, tenant, name): `wakes`.
+/// (wake_at, place, tenant, name): `wakes`.
 pub fn wake(at: Time, schedule: &[u8]) -> Vec<u8> {
     [&instant(at)[..], schedule].concat()
 }
 
-/// (tenant, name, occurrence, version, index): `ledger`.
+/// (place, tenant, name, occurrence, version, index): `ledger`.
 pub fn ledger(schedule_ref: &ScheduleRef, place: LedgerPlace) -> Vec<u8> {
     let LedgerPlace { occurrence, version, index } = place;
     let place = [&instant(occurrence)[..], &version.to_be_bytes(), &index.to_be_bytes()].concat();
@@ -324,6 +393,11 @@ mod tests {
             let (a, b) = (parts(a), parts(b));
             prop_assert_eq!(key(a).cmp(&key(b)), a.cmp(&b));
             prop_assert_eq!(read_ready(&key(a)), a);
+            let hash = |(_, lane, ..): (u32, Priority, Time, JobId)| lane.value() as u64 % 3;
+            let lot_key = |parts: (u32, Priority, Time, JobId)| lot(parts.0, hash(parts), parts.1, parts.2, parts.3);
+            prop_assert_eq!(lot_key(a).cmp(&lot_key(b)), (a.0, hash(a), a).cmp(&(b.0, hash(b), b)));
+            let (_, lane, ready_at, id) = a;
+            prop_assert_eq!(read_lot(&lot_key(a)), ((a.0, hash(a)), Spot { lane, ready_at, id }));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The embedded store against the reference, and what only a store with a disk can break.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,6 +10,7 @@ use mainspring_core::name::{QueueName, ScheduleName, StepName, TenantName, TypeN
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::schedule::{self, Catchup, LedgerRow, Overlap, Schedule, Template, What, When};
+use mainspring_core::seats::Seats;
 use mainspring_core::segment::Segment;
 use mainspring_core::store::{Error, LedgerQuery, Prune, Store, To, Turn, Turned, Views};
 use mainspring_core::time::Time;
@@ -20,12 +21,12 @@ use crate::home::Home;
 
 /// A directory of its own, in memory if the machine has such a place: the suites make thousands of commits, and that
 /// they reach a disk is shown by the tests that kill the server.
-pub struct EmbeddedHome(TempDir);
+pub struct EmbeddedHome(TempDir, Weak<Embedded>);
 
 impl EmbeddedHome {
     pub fn new() -> EmbeddedHome {
         let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-        EmbeddedHome(home.expect("a directory for the test"))
+        EmbeddedHome(home.expect("a directory for the test"), Weak::new())
     }
 }
 
@@ -33,7 +34,13 @@ impl EmbeddedHome {
 impl Home for EmbeddedHome {
     async fn open(&mut self) -> Arc<dyn Store> {
         let options = Options { reserve_bytes: 0, ..Options::new(self.0.path()) };
-        Arc::new(Embedded::open(options).expect("the directory is ours alone"))
+        let store = Arc::new(Embedded::open(options).expect("the directory is ours alone"));
+        self.1 = Arc::downgrade(&store);
+        store
+    }
+
+    fn seats(&self) -> Option<Arc<dyn Seats>> {
+        self.1.upgrade().map(|store| store as Arc<dyn Seats>)
     }
 }
 
@@ -96,6 +103,22 @@ fn a_newer_format_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_directory_from_before_the_first_release_is_refused_and_left_alone() {
+    let home = EmbeddedHome::new();
+    let store = Embedded::open(Options::new(home.0.path())).expect("nobody has it");
+    let disk = store.reader.disk();
+    let mut txn = disk.env.write_txn().expect("a transaction");
+    disk.tables.meta.put(&mut txn, b"format", &(FORMAT - 1).to_be_bytes()).expect("room");
+    txn.commit().expect("a commit");
+    drop(store);
+    for _ in 0..2 {
+        let refused = Embedded::open(Options::new(home.0.path())).expect_err("it is older");
+        assert!(matches!(refused, OpenError::Older { found, .. } if found == FORMAT - 1), "{refused}");
+        assert!(refused.to_string().contains("start with an empty directory"), "{refused}");
+    }
+}
+
+#[test]
 fn a_file_in_place_of_the_directory_is_a_clear_error() {
     let home = EmbeddedHome::new();
     let path = home.0.path().join("taken");
@@ -132,7 +155,8 @@ async fn limits_are_named_a_full_store_refuses_jobs_loses_none_and_takes_them_ag
         what: mainspring_core::store::JobCommand::Cancel { reason: "to make room".into() },
     };
     store.command(NOW, accepted.iter().map(cancel).collect()).await.expect("ending jobs goes on");
-    let ask = Prune { ended_before: Time::MAX, dead_before: Time::MAX, ledger_before: Time::MAX, limit: 100 };
+    let ask =
+        Prune { ended_before: Time::MAX, dead_before: Time::MAX, ledger_before: Time::MAX, limit: 100, warrant: None };
     while store.prune(NOW, ask).await.expect("retention goes on").more {}
     store.submit(NOW, vec![job(900_000, 1000)]).await.expect("there is room again");
 }
@@ -195,6 +219,7 @@ fn put(schedule: &Schedule, expect: Option<u64>, jobs: Vec<Job>) -> Turn {
         to: To::Put { schedule: Box::new(schedule.clone()), standing },
         jobs,
         rows,
+        warrant: None,
     }
 }
 

@@ -36,6 +36,9 @@ pub fn turn(batch: &mut Batch<'_>, now: Time, turns: Vec<Turn>) -> Result<Result
 }
 
 fn turn_one(batch: &mut Batch<'_>, now: Time, turn: Turn) -> Result<Turned> {
+    if !batch.mirror.roster.stands(turn.warrant) {
+        return Ok(Turned::Deposed);
+    }
     let key = tables::schedule(&turn.schedule);
     let known = standing(batch, &key)?;
     let version = known.as_ref().map(|row| row.version);
@@ -60,12 +63,12 @@ fn turn_one(batch: &mut Batch<'_>, now: Time, turn: Turn) -> Result<Turned> {
     let woken_at = known.and_then(|row| row.wake_ms).map(Time::from_millis);
     match turn.to {
         To::Put { schedule, standing } => {
-            batch.put(batch.tables.schedules, &key, &ScheduleRow::of(&schedule))?;
+            batch.put(batch.tables.schedules, &tables::schedule_name(&turn.schedule), &ScheduleRow::of(&schedule))?;
             stand(batch, &key, woken_at, version, &standing)?;
         }
         To::Move(standing) => stand(batch, &key, woken_at, version, &standing)?,
         To::Gone => {
-            batch.delete(batch.tables.schedules, &key)?;
+            batch.delete(batch.tables.schedules, &tables::schedule_name(&turn.schedule))?;
             batch.delete(batch.tables.standings, &key)?;
             wake(batch, &key, woken_at, None)?;
         }

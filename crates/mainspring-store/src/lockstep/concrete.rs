@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainspring_core::id::JobId;
-use mainspring_core::job::{Dependency, Failure, Idempotency, Job, Json, Keys, Membership, Origin, Progress, Role};
+use mainspring_core::job::{Dependency, Failure, Idempotency, Job, Json, Membership, Origin, Progress, Role};
 use mainspring_core::name::StepName;
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
@@ -14,6 +14,7 @@ use mainspring_core::store::*;
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{Cause, Verdict};
 
+use super::limits::Place;
 use super::past::Past;
 use super::script::*;
 use super::words::*;
@@ -78,13 +79,13 @@ fn job(new: &NewJob, before: &[Job], now: Time, past: &Past) -> Job {
         depends_on,
         workflow: None,
         origin: None,
-        keys: Keys::default(),
+        keys: new.shared.keys(),
     }
 }
 
 pub fn claim(ask: &Ask) -> Claim {
     let queues = ask.queues.iter().map(|queue| queue.name()).collect();
-    Claim { worker: ask.worker.id(), tenant: ask.tenant.name(), queues, max: ask.max }
+    Claim { worker: ask.worker.id(), tenant: ask.tenant.name(), whose: ask.whose, queues, max: ask.max }
 }
 
 pub fn beat(said: &Said, now: Time, past: &Past) -> Beat {
@@ -133,6 +134,7 @@ pub fn settlement(which: Which, end: &End, now: Time, past: &Past) -> Settlement
         }
         End::Snooze { at } => Verdict::Snooze { at: at.from(now) },
         End::Release => Verdict::Release,
+        End::Close { wait } => Verdict::Close { wait: wait.length() },
         End::Bury { cause: of, error: what } => Verdict::Bury { cause: cause(of), error: error(what) },
         End::Cancel => Verdict::Cancel { reason: "told to".into() },
     };
@@ -142,6 +144,7 @@ pub fn settlement(which: Which, end: &End, now: Time, past: &Past) -> Settlement
 pub fn command(wish: &Wish, now: Time, past: &Past) -> Command {
     let job = |tenant: T, who: Who, what| Command::Job { tenant: tenant.name(), id: who.id(past), what };
     let queue = |tenant: T, queue: Q, what| Command::Queue { queue: queue.of(tenant), what };
+    let gate = |tenant: T, place: Place, what| Command::Gate { tenant: tenant.name(), reach: place.reach(), what };
     match *wish {
         Wish::RunNow(tenant, id) => job(tenant, id, JobCommand::RunNow),
         Wish::Pause(tenant, id) => job(tenant, id, JobCommand::Pause),
@@ -160,6 +163,9 @@ pub fn command(wish: &Wish, now: Time, past: &Past) -> Command {
         }
         Wish::SetMaxDepth(tenant, name, max) => queue(tenant, name, QueueCommand::SetMaxDepth(max)),
         Wish::Order(worker, order) => Command::Worker { id: worker.id(), order },
+        Wish::SetLimit(tenant, place, rule) => gate(tenant, place, GateCommand::Set(rule)),
+        Wish::ClearLimit(tenant, place) => gate(tenant, place, GateCommand::Clear),
+        Wish::ReopenGates(tenant, place) => gate(tenant, place, GateCommand::Reopen),
     }
 }
 
@@ -196,7 +202,7 @@ pub fn turn(new: &NewTurn, now: Time, past: &Past) -> Turn {
         let origin = Origin { schedule: new.schedule.name(), occurrence: now };
         jobs.push(Job { origin: Some(Box::new(origin)), ..job(&made, &jobs, now, past) });
     }
-    Turn { schedule, expect, to, jobs, rows: new.rows.iter().map(|new| row(new, now)).collect() }
+    Turn { schedule, expect, to, jobs, rows: new.rows.iter().map(|new| row(new, now)).collect(), warrant: None }
 }
 
 fn rule(schedule: &ScheduleRef, runs: u8) -> Schedule {

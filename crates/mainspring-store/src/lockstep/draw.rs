@@ -2,15 +2,16 @@
 
 use mainspring_core::job::OnFailure;
 use mainspring_core::lifecycle::Status;
-use mainspring_core::store::Order;
+use mainspring_core::store::{Order, Whose};
 use proptest::collection::vec;
 use proptest::option::{of, weighted};
 use proptest::prelude::*;
 
 use super::script::*;
 use super::words::*;
+use super::{limits, scene};
 
-const PART_CALLS_MAX: usize = 28;
+const PART_CALLS_MAX: usize = 34;
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
@@ -19,16 +20,20 @@ const DAY: i64 = 24 * HOUR;
 
 pub fn scripts() -> impl Strategy<Value = Script> {
     // Three parts, so that few scripts are short and each can still shrink to nothing.
-    let part = || vec(call(), 0..PART_CALLS_MAX);
-    (weighted(0.8, beginning()), part(), part(), part())
+    let step = || prop_oneof![60 => call().prop_map(|call| vec![call]), 1 => scene::breaker()];
+    let part = || vec(step(), 0..PART_CALLS_MAX).prop_map(|steps| steps.concat());
+    (weighted(0.9, beginning()), part(), part(), part())
         .prop_map(|(begun, one, two, three)| Script([begun.unwrap_or_default(), one, two, three].concat()))
 }
 
-/// A worker and some jobs. Without them, half of all scripts would never claim anything.
+/// A worker, some jobs and mostly a limit, before or behind them. Without them, half of all scripts would never claim
+/// anything, or hold anything back.
 fn beginning() -> impl Strategy<Value = Vec<Call>> {
-    vec(lot(), 2..5).prop_map(|jobs| {
+    let limits = || vec(set_limit().prop_map(|wish| Call::Command(vec![wish])), 0..2);
+    (limits(), vec(lot(), 2..5), limits()).prop_map(|(before, jobs, behind)| {
         let what = Beating::Register { name: 0, lease: Span(HOUR) };
-        vec![Call::Heartbeat(vec![Said { worker: W(0), tenant: T(0), what }]), Call::Submit(jobs)]
+        let registered = Call::Heartbeat(vec![Said { worker: W(0), tenant: T(0), what }]);
+        [vec![registered], before, vec![Call::Submit(jobs)], behind].concat()
     })
 }
 
@@ -38,17 +43,17 @@ fn call() -> impl Strategy<Value = Call> {
         2 => Just(Call::Reopen),
         18 => vec(lot(), 1..4).prop_map(Call::Submit),
         12 => promote(),
-        16 => vec(ask(), 1..3).prop_map(Call::Claim),
+        22 => vec(ask(), 1..3).prop_map(Call::Claim),
         11 => vec(said(), 1..3).prop_map(Call::Heartbeat),
         5 => vec((which(), words()), 1..3).prop_map(Call::Report),
-        14 => vec((which(), end()), 1..4).prop_map(Call::Settle),
+        16 => vec((which(), end()), 1..4).prop_map(Call::Settle),
         12 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()))
             .prop_map(|(limit, hold, spare_silent)| Call::Reclaim { limit, hold, spare_silent }),
-        14 => vec(wish(), 1..4).prop_map(Call::Command),
+        16 => vec(wish(), 1..4).prop_map(Call::Command),
         8 => vec(new_turn(), 1..3).prop_map(Call::Turn),
         2 => (offset(), offset(), offset(), limit())
             .prop_map(|(ended, dead, ledger, limit)| Call::Prune { ended, dead, ledger, limit }),
-        14 => look(),
+        20 => look(),
     ]
 }
 
@@ -57,7 +62,7 @@ fn look() -> impl Strategy<Value = Call> {
         1 => (tenant(), vec(who(), 1..4)).prop_map(|(tenant, jobs)| Call::Get(tenant, jobs)),
         1 => find(),
         1 => (tenant(), who()).prop_map(|(tenant, job)| Call::Executions(tenant, job)),
-        1 => (tenant(), who(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
+        3 => (tenant(), who(), 0..4u64).prop_map(|(tenant, job, limit)| Call::Ahead(tenant, job, limit)),
         1 => of(tenant()).prop_map(Call::Queues),
         1 => Just(Call::Workers),
         1 => (tenant(), schedule()).prop_map(|(tenant, schedule)| Call::Schedule(tenant, schedule)),
@@ -68,6 +73,8 @@ fn look() -> impl Strategy<Value = Call> {
             limit
         }),
         4 => (tenant(), workflow()).prop_map(|(tenant, workflow)| Call::Workflow(tenant, workflow)),
+        4 => tenant().prop_map(Call::Gates),
+        5 => (tenant(), who()).prop_map(|(tenant, job)| Call::Hurdles(tenant, job)),
         1 => agenda(),
     ]
 }
@@ -130,25 +137,17 @@ fn workflow_again() -> impl Strategy<Value = Lot> {
     workflow().prop_map(Lot::Again)
 }
 
-fn new_job() -> impl Strategy<Value = NewJob> {
+pub fn new_job() -> impl Strategy<Value = NewJob> {
     let run = prop_oneof![5 => Just(Span(0)), 4 => offset()];
     let key = (0..2u8, 0..2u8, span()).prop_map(|(key, words, keep)| Key { key, words, keep });
     let when = (run, weighted(0.2, span()), weighted(0.15, offset()), weighted(0.4, span()));
     let words = (weighted(0.3, word()), weighted(0.2, key));
-    ((job(), tenant(), queue(), word()), priority(), when, words, after()).prop_map(
-        |((id, tenant, queue, kind), priority, (run, deadline, expires, timeout), (tag, key), after)| NewJob {
-            id,
-            tenant,
-            queue,
-            kind,
-            priority,
-            run,
-            deadline,
-            expires,
-            timeout,
-            tag,
-            key,
-            after,
+    // More of the other tenant than elsewhere: two must have work for there to be turns.
+    let tenant = prop_oneof![6 => Just(T(0)), 1 => Just(T(1))];
+    let bonds = (after(), limits::shared());
+    ((job(), tenant, queue(), word()), priority(), when, words, bonds).prop_map(
+        |((id, tenant, queue, kind), priority, (run, deadline, expires, timeout), (tag, key), (after, shared))| {
+            NewJob { id, tenant, queue, kind, priority, run, deadline, expires, timeout, tag, key, after, shared }
         },
     )
 }
@@ -183,12 +182,13 @@ fn new_turn() -> impl Strategy<Value = NewTurn> {
 
 fn ask() -> impl Strategy<Value = Ask> {
     let queues = prop_oneof![2 => Just(vec![Q(0), Q(1), Q(2)]), 1 => vec((0..4u8).prop_map(Q), 1..4)];
-    (worker(), tenant(), queues, prop_oneof![2 => 1..4usize, 1 => 0..2usize])
-        .prop_map(|(worker, tenant, queues, max)| Ask { worker, tenant, queues, max })
+    let whose = prop_oneof![3 => Just(Whose::Own), 1 => Just(Whose::All)];
+    (worker(), tenant(), whose, queues, prop_oneof![2 => 1..4usize, 1 => 0..2usize])
+        .prop_map(|(worker, tenant, whose, queues, max)| Ask { worker, tenant, whose, queues, max })
 }
 
 fn said() -> impl Strategy<Value = Said> {
-    let lease = prop_oneof![1 => Just(SECOND), 1 => Just(30 * SECOND), 6 => Just(HOUR)].prop_map(Span);
+    let lease = prop_oneof![2 => Just(SECOND), 1 => Just(30 * SECOND), 6 => Just(HOUR)].prop_map(Span);
     let what = prop_oneof![
         6 => (0..3u8, lease).prop_map(|(name, lease)| Beating::Register { name, lease }),
         3 => Just(Beating::Alive),
@@ -206,12 +206,13 @@ fn words() -> impl Strategy<Value = Words> {
     ]
 }
 
-fn end() -> impl Strategy<Value = End> {
+pub fn end() -> impl Strategy<Value = End> {
     prop_oneof![
         3 => of(0..9u8).prop_map(End::Succeed),
         3 => (offset(), 0..3u8, 0..9u8).prop_map(|(at, cause, error)| End::Retry { at, cause, error }),
         1 => offset().prop_map(|at| End::Snooze { at }),
         1 => Just(End::Release),
+        2 => prop_oneof![span(), Just(Span(10 * SECOND))].prop_map(|wait| End::Close { wait }),
         3 => (0..3u8, 0..9u8).prop_map(|(cause, error)| End::Bury { cause, error }),
         1 => Just(End::Cancel),
     ]
@@ -237,7 +238,14 @@ fn wish() -> impl Strategy<Value = Wish> {
         1 => (queue_of(), of(0..4u64)).prop_map(|((tenant, queue), max)| Wish::SetMaxDepth(tenant, queue, max)),
         1 => (worker(), prop::sample::select(vec![Order::Work, Order::Work, Order::Quiet, Order::Terminate]))
             .prop_map(|(worker, order)| Wish::Order(worker, order)),
+        10 => set_limit(),
+        3 => (tenant(), limits::place()).prop_map(|(tenant, place)| Wish::ClearLimit(tenant, place)),
+        3 => (tenant(), limits::place()).prop_map(|(tenant, place)| Wish::ReopenGates(tenant, place)),
     ]
+}
+
+fn set_limit() -> impl Strategy<Value = Wish> {
+    (tenant(), limits::limit()).prop_map(|(tenant, (place, rule))| Wish::SetLimit(tenant, place, rule))
 }
 
 /// Mostly one of the last leases, which is right about as often as it is late.
@@ -309,5 +317,7 @@ fn offset() -> impl Strategy<Value = Span> {
 /// The clock steps forwards, mostly so little that workers live through it, and back now and then.
 fn clock() -> impl Strategy<Value = Span> {
     let little = || (1..6i64).prop_map(Span);
-    prop_oneof![10 => little(), 3 => span(), 1 => little().prop_map(|Span(ms)| Span(-ms)), 1 => span().prop_map(|Span(ms)| Span(-ms))]
+    // As long as most breakers stay open.
+    let cooldown = Just(Span(100));
+    prop_oneof![10 => little(), 3 => span(), 3 => cooldown, 1 => little().prop_map(|Span(ms)| Span(-ms)), 1 => span().prop_map(|Span(ms)| Span(-ms))]
 }

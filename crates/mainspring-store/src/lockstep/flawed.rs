@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use mainspring_core::gate::GateRef;
 use mainspring_core::id::{JobId, WorkflowId};
-use mainspring_core::job::{Dependency, Execution, Job, JobView, OnFailure};
-use mainspring_core::name::TenantName;
+use mainspring_core::job::{Dependency, Execution, Job, JobView, Keys, OnFailure};
+use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
@@ -57,40 +58,88 @@ pub enum Flaw {
     LosesLedgerRows,
     /// Leaves out the schedule that is due first.
     SkipsADueSchedule,
+    /// A job that is given back keeps its slots.
+    KeepsSlots,
+    /// What is taken back frees its slots before it is settled.
+    FreesSlotsEarly,
+    /// Counts who runs from the moment on that a limit is set.
+    CountsFromTheLimitOn,
+    /// Every job takes one slot and one permit.
+    IgnoresWeights,
+    /// Who names a key for one part takes the other part of it too.
+    IgnoresParts,
+    /// A rule with a pattern is one limit for all keys under it.
+    SharesPatterns,
+    /// Lets a lighter job go before a heavier one that its gate has no room for.
+    LetsOvertake,
+    /// All permits are back after a restart.
+    ForgetsPermitsOnReopen,
+    /// Every breaker is closed after a restart.
+    ForgetsBreakersOnReopen,
+    /// Every key is open after a restart.
+    ForgetsClosuresOnReopen,
+    /// Forgets all gates when it prunes, whoever runs there.
+    ForgetsGatesInUse,
+    /// Fits no bucket and no breaker to a new rule.
+    NeverRetunes,
+    /// A crash is nothing to a breaker.
+    IgnoresCrashes,
+    /// Says that a key is closed, and leaves it open.
+    ClosesNothing,
+    /// Closes a key for the queue of the job that was told to wait, and for no other.
+    ClosesOneQueue,
+    /// Charges no turns: the first tenant is always the next.
+    ChargesNoTurns,
+    /// Gives a worker the jobs of all tenants, whatever it asked for.
+    GivesAwayOthers,
 }
 
 /// A memory store with a flaw.
 #[derive(Debug)]
 pub struct Flawed {
-    store: Memory,
+    pub store: Memory,
     flaw: Flaw,
-    /// What jobs said they wait for, where the flaw changes it: readers are shown what was said.
-    said: Mutex<BTreeMap<JobId, Vec<Dependency>>>,
+    /// What jobs said they wait for and share limits by, where the flaw changes it: readers are shown what was said.
+    said: Mutex<BTreeMap<JobId, (Vec<Dependency>, Keys)>>,
+    /// Which queue a key was closed by.
+    pub closers: Mutex<BTreeMap<GateRef, QueueRef>>,
 }
 
 /// Where a flawed store lives.
 #[derive(Debug)]
-pub struct FlawedHome(pub Flaw);
+pub struct FlawedHome(Arc<Flawed>);
+
+impl FlawedHome {
+    pub fn new(flaw: Flaw) -> FlawedHome {
+        let (said, closers) = (Mutex::default(), Mutex::default());
+        FlawedHome(Arc::new(Flawed { store: Memory::new(), flaw, said, closers }))
+    }
+}
 
 #[async_trait]
 impl Home for FlawedHome {
     async fn open(&mut self) -> Arc<dyn Store> {
-        Arc::new(Flawed { store: Memory::new(), flaw: self.0, said: Mutex::default() })
+        self.0.clone()
     }
 
     async fn reopen(&mut self, store: Arc<dyn Store>) -> Arc<dyn Store> {
-        if self.0 == Flaw::LosesAllOnReopen { self.open().await } else { store }
+        if self.0.has(Flaw::LosesAllOnReopen) {
+            *self = FlawedHome::new(Flaw::LosesAllOnReopen);
+            return self.open().await;
+        }
+        self.0.reopen_gates();
+        store
     }
 }
 
 impl Flawed {
-    fn has(&self, flaw: Flaw) -> bool {
+    pub fn has(&self, flaw: Flaw) -> bool {
         self.flaw == flaw
     }
 
-    /// Waits for something else than the job said.
+    /// Waits for something else than the job said, or shares limits by something else.
     fn bend(&self, job: &mut Job) {
-        let said = job.depends_on.clone();
+        let said = (job.depends_on.clone(), job.keys.clone());
         let run = |dependency: &mut Dependency, instead_of| {
             if dependency.on_failure == instead_of {
                 dependency.on_failure = OnFailure::Run;
@@ -100,14 +149,16 @@ impl Flawed {
             Flaw::ForgetsParents => job.depends_on.truncate(1),
             Flaw::IgnoresFailures => job.depends_on.iter_mut().for_each(|it| run(it, OnFailure::Cancel)),
             Flaw::RunsWhatIsHeld => job.depends_on.iter_mut().for_each(|it| run(it, OnFailure::Hold)),
+            _ if self.bend_keys(&mut job.keys) => {}
             _ => return,
         }
         self.said.lock().expect("nobody panics with it").entry(job.id).or_insert(said);
     }
 
     fn mend(&self, job: &mut Job) {
-        if let Some(said) = self.said.lock().expect("nobody panics with it").get(&job.id) {
-            job.depends_on.clone_from(said);
+        if let Some((depends_on, keys)) = self.said.lock().expect("nobody panics with it").get(&job.id) {
+            job.depends_on.clone_from(depends_on);
+            job.keys.clone_from(keys);
         }
     }
 
@@ -121,7 +172,7 @@ impl Flawed {
         Ok(())
     }
 
-    async fn owner(&self, id: JobId) -> Option<TenantName> {
+    pub async fn owner(&self, id: JobId) -> Option<TenantName> {
         let queues = self.store.queues(None).await.ok()?;
         for view in queues {
             let tenant = view.queue.tenant;
@@ -163,7 +214,7 @@ impl Store for Flawed {
     }
 
     async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
-        let mut answers = self.store.claim(now, claims).await?;
+        let mut answers = self.claim_through_gates(now, claims).await?;
         for answer in &mut answers {
             let ClaimAnswer::Jobs(jobs) = answer else { continue };
             jobs.iter_mut().for_each(|claimed| self.mend(&mut claimed.job));
@@ -200,7 +251,7 @@ impl Store for Flawed {
             }
         }
         let ids: Vec<JobId> = settlements.iter().map(|settlement| settlement.lease.job).collect();
-        let mut settled = self.store.settle(now, settlements).await?;
+        let mut settled = self.settle_through_gates(now, settlements).await?;
         for (id, settled) in ids.into_iter().zip(&settled).filter(|_| self.has(Flaw::RunsCallbacksEarly)) {
             if matches!(settled, Settled::Applied { state, .. } if state.is_final()) {
                 self.run_callback_of(now, id).await?;
@@ -217,6 +268,7 @@ impl Store for Flawed {
     async fn reclaim(&self, now: Time, mut ask: Reclaim) -> Result<Reclaimed> {
         ask.spare_silent &= !self.has(Flaw::SparesNobody);
         let mut reclaimed = self.store.reclaim(now, ask).await?;
+        self.free_early(&reclaimed);
         reclaimed.leases.iter_mut().for_each(|taken| self.mend(&mut taken.claimed.job));
         Ok(reclaimed)
     }
@@ -227,7 +279,7 @@ impl Store for Flawed {
                 *priority = None;
             }
         }
-        self.store.command(now, commands).await
+        self.command_gates(now, commands).await
     }
 
     async fn turn(&self, now: Time, turns: Vec<Turn>) -> Result<Vec<Turned>> {
@@ -252,6 +304,9 @@ impl Store for Flawed {
 
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
         let pruned = self.store.prune(now, ask).await?;
+        if self.has(Flaw::ForgetsGatesInUse) {
+            self.store.tamper(|states| states.clear());
+        }
         Ok(Pruned { more: pruned.more || self.has(Flaw::NeverDone), ..pruned })
     }
 }
@@ -308,6 +363,14 @@ impl Views for Flawed {
 
     async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
         self.store.workflow(tenant, id).await
+    }
+
+    async fn gates(&self, tenant: &TenantName, now: Time) -> Result<Vec<GateView>> {
+        self.store.gates(tenant, now).await
+    }
+
+    async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>> {
+        self.store.hurdles(tenant, id, now).await
     }
 
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {

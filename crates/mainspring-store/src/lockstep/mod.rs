@@ -7,11 +7,15 @@ mod concrete;
 mod draw;
 #[cfg(test)]
 mod flawed;
+#[cfg(test)]
+mod flawed_gates;
+mod limits;
 mod past;
 mod perform;
 mod play;
 #[cfg(test)]
 mod reach;
+mod scene;
 mod script;
 mod steps;
 mod words;
@@ -54,7 +58,10 @@ pub struct Found {
 
 /// Plays scripts until one differs, and shrinks that one.
 pub fn check<H: Home>(config: Config, new_home: impl Fn() -> H) -> Result<(), Found> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime needs no more than memory");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime needs no more than memory");
     let play = |script: &Script| {
         let played = catch_unwind(AssertUnwindSafe(|| runtime.block_on(play::play(script, &mut new_home()))));
         played.unwrap_or_else(|_| Err("the store panicked; its words are above".into()))

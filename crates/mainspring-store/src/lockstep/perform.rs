@@ -6,6 +6,7 @@ use mainspring_core::id::{JobId, LeaseId, WorkerId};
 use mainspring_core::job::{Execution, JobView};
 use mainspring_core::name::QueueRef;
 use mainspring_core::schedule::{LedgerRow, ScheduleView};
+use mainspring_core::seats::Warrants;
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
@@ -56,6 +57,8 @@ pub enum Answer {
     Ledger(Vec<LedgerRow>),
     Workflow(Option<WorkflowView>),
     Agenda(Vec<(Time, u64)>),
+    Gates(Vec<GateView>),
+    Hurdles(Option<Vec<Hurdle>>),
     /// An error, by what the caller can do. The words are each store's own.
     Refused(&'static str),
     /// It broke a rule that holds whatever the other store says.
@@ -100,13 +103,19 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             let asked = |segment: &Segment| if segment.index() % 2 == 1 { odd_segments } else { even_segments };
             let segments: Segments = Segment::all().filter(asked).collect();
             let look_ahead_until = look_ahead.from(now);
-            steps::promote(store, now, Promote { segments, limit, look_ahead_until, look_ahead_limit, due_limit })
-                .await?
+            let warrants = Warrants::NONE;
+            let ask = Promote { segments, warrants, limit, look_ahead_until, look_ahead_limit, due_limit };
+            steps::promote(store, now, ask).await?
         }
         Call::Claim(asks) => Answer::Claimed(store.claim(now, asks.iter().map(concrete::claim).collect()).await?),
         Call::Heartbeat(beats) => {
             let beats = beats.iter().map(|said| concrete::beat(said, now, past)).collect();
-            Answer::Pulses(store.heartbeat(now, beats).await?)
+            let mut pulses = store.heartbeat(now, beats).await?;
+            let news = pulses.iter_mut().filter_map(|pulse| match pulse {
+                Pulse::Alive { gates, .. } => Some(gates),
+                Pulse::Unknown => None,
+            });
+            steps::without_hints(news).unwrap_or(Answer::Pulses(pulses))
         }
         Call::Report(reports) => {
             let report = |(which, words): &_| concrete::report(*which, words, past);
@@ -114,10 +123,16 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
         }
         Call::Settle(ends) => {
             let settlement = |(which, end): &_| concrete::settlement(*which, end, now, past);
-            Answer::Settled(store.settle(now, ends.iter().map(settlement).collect()).await?)
+            let mut settled = store.settle(now, ends.iter().map(settlement).collect()).await?;
+            let news = settled.iter_mut().filter_map(|settled| match settled {
+                Settled::Applied { gates, .. } => Some(gates),
+                Settled::Stale => None,
+            });
+            steps::without_hints(news).unwrap_or(Answer::Settled(settled))
         }
         &Call::Reclaim { limit, hold, spare_silent } => {
-            steps::reclaim(store, now, Reclaim { limit, hold_until: hold.from(now), spare_silent }).await?
+            let ask = Reclaim { limit, hold_until: hold.from(now), spare_silent, warrant: None };
+            steps::reclaim(store, now, ask).await?
         }
         Call::Command(wishes) => {
             let commands = wishes.iter().map(|wish| concrete::command(wish, now, past)).collect();
@@ -129,8 +144,9 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
         }
         &Call::Prune { ended, dead, ledger, limit } => {
             let (ended_before, dead_before) = (ended.from(now), dead.from(now));
-            steps::prune(store, now, Prune { ended_before, dead_before, ledger_before: ledger.from(now), limit })
-                .await?
+            let ledger_before = ledger.from(now);
+            let ask = Prune { ended_before, dead_before, ledger_before, limit, warrant: None };
+            steps::prune(store, now, ask).await?
         }
         Call::Get(tenant, jobs) => {
             Answer::Views(store.get(&tenant.name(), jobs.iter().map(|job| job.id(past)).collect()).await?)
@@ -160,6 +176,11 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             steps::ledger(store, LedgerQuery { schedule: schedule.of(*tenant), below: None, limit: *limit }).await?
         }
         Call::Workflow(tenant, which) => Answer::Workflow(store.workflow(&tenant.name(), which.id(past)).await?),
+        Call::Gates(tenant) => {
+            let views = store.gates(&tenant.name(), now).await?;
+            Answer::Gates(views.into_iter().map(|view| GateView { waiting: 0, ..view }).collect())
+        }
+        Call::Hurdles(tenant, job) => Answer::Hurdles(store.hurdles(&tenant.name(), job.id(past), now).await?),
         &Call::Agenda { tenant, from, until, step, jobs_max } => {
             let (tenant, from, until) = (tenant.map(T::name), from.from(now), until.from(now));
             steps::agenda(store, AgendaAsk { tenant, from, until, step: step.length(), jobs_max }).await?

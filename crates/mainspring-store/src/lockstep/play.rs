@@ -28,7 +28,10 @@ pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
     for (at, call) in script.0.iter().enumerate() {
         match call {
             Call::Clock(span) => now = span.from(now),
-            Call::Reopen => pair.subject = home.reopen(pair.subject).await,
+            Call::Reopen => {
+                pair.subject = home.reopen(pair.subject).await;
+                pair.reference.forget_turns();
+            }
             _ => {}
         }
         let differs = |how| format!("at {now:?} the stores differ in call {} of the script, {call:?}:\n{how}", at + 1);
@@ -75,6 +78,8 @@ fn everything() -> Vec<Call> {
         calls.push(Call::Schedules { tenant, limit: 2 });
         calls.extend(S::all().map(|schedule| Call::Ledger { tenant, schedule, limit: 2 }));
         calls.extend((0..WORKFLOWS).map(|back| Call::Workflow(tenant, F(back))));
+        calls.push(Call::Gates(tenant));
+        calls.extend(J::all().map(|job| Call::Hurdles(tenant, Who::Any(job))));
         calls.push(Call::Get(tenant, J::all().map(Who::Any).collect()));
         calls.extend(J::all().map(|job| Call::Executions(tenant, Who::Any(job))));
         calls.extend(J::all().map(|job| Call::Ahead(tenant, Who::Any(job), 100)));

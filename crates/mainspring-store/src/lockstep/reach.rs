@@ -4,14 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use mainspring_core::store::{ClaimAnswer, Pulse, Settled, Submitted};
+use mainspring_core::gate::GateState;
+use mainspring_core::store::{ClaimAnswer, GateView, Pulse, Settled, Submitted, Views};
+use mainspring_core::time::Time;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
 use super::past::Past;
 use super::perform::{Answer, perform};
 use super::script::{Call, Script};
-use super::words::START;
+use super::words::{J, START, T};
 use super::{CASES_DEFAULT, draw};
 use crate::memory::Memory;
 
@@ -25,6 +27,10 @@ const KINDS: &str = "
     claim/jobs claim/several claim/UnknownWorker claim/Quiet
     pulse/Unknown pulse/Alive pulse/held pulse/cancel pulse/lost pulse/released
     Started/Held Started/Stale Checkpoint/Held Checkpoint/Stale
+    claim/turns held/Full held/NoToken held/ClosedUntil held/BreakerOpen held/Probing held/several
+    news/Opened news/Closed news/closed-key Close/Applied Close/Stale
+    SetLimit/Done ClearLimit/Done ClearLimit/Missing ReopenGates/Done ReopenGates/Missing
+    gates/some gates/of-pattern gates/of-no-rule hurdles/some hurdles/holders hurdles/none
     Succeed/Applied Retry/Applied Snooze/Applied Release/Applied Bury/Applied Cancel/Applied
     Succeed/Stale Retry/Stale Snooze/Stale Release/Stale Bury/Stale Cancel/Stale
     Succeed/awaited Bury/awaited Cancel/awaited
@@ -69,7 +75,25 @@ async fn reached(script: &Script) -> Vec<String> {
                 taken_back.insert(lease);
             }
         }
+        if matches!(answer, Answer::Claimed(_)) {
+            kinds.extend(held_back(&store, now).await);
+        }
         past.note(now, call, &answer);
+    }
+    kinds
+}
+
+/// By what the jobs are held back that were left behind.
+async fn held_back(store: &Memory, now: Time) -> Vec<String> {
+    let (mut kinds, mut seen) = (Vec::new(), Vec::new());
+    for (tenant, job) in T::all().flat_map(|tenant| J::all().map(move |job| (tenant, job))) {
+        let hurdles = store.hurdles(&tenant.name(), job.id(), now).await.expect("hurdles");
+        seen.extend(hurdles);
+    }
+    for hurdles in &seen {
+        let reasons = hurdles.iter().flat_map(|hurdle| &hurdle.reasons);
+        kinds.extend(reasons.map(|reason| format!("held/{}", word(reason))));
+        kinds.extend((hurdles.len() > 1).then(|| "held/several".to_owned()));
     }
     kinds
 }
@@ -99,6 +123,7 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
             let mut kinds = pairs(ends.iter().map(|(_, end)| word(end)), settled.iter().map(word));
             let awaited = ends.iter().zip(settled).filter(|(_, settled)| awaited(settled));
             kinds.extend(awaited.map(|((_, end), _)| format!("{}/awaited", word(end))));
+            kinds.extend(settled.iter().flat_map(news_kinds));
             kinds
         }
         (Call::Turn(turns), Answer::Turned(answers)) => {
@@ -135,6 +160,25 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
         .into_iter()
         .flatten()
         .collect(),
+        (_, Answer::Gates(views)) => {
+            let is_own = |view: &GateView| view.rule.as_ref().map(|(reach, _)| *reach == view.reach);
+            [
+                when("gates/some", views.iter().any(|view| view.state != GateState::default())),
+                when("gates/of-pattern", views.iter().any(|view| is_own(view) == Some(false))),
+                when("gates/of-no-rule", views.iter().any(|view| is_own(view).is_none())),
+            ]
+            .into_iter()
+            .flatten()
+            .collect()
+        }
+        (_, Answer::Hurdles(hurdles)) => [
+            when("hurdles/some", hurdles.as_ref().is_some_and(|hurdles| !hurdles.is_empty())),
+            when("hurdles/holders", hurdles.iter().flatten().any(|hurdle| !hurdle.holders.is_empty())),
+            when("hurdles/none", hurdles.as_ref().is_some_and(|hurdles| hurdles.is_empty())),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
         (_, Answer::Workers(workers)) => when("workers/some", !workers.is_empty()).into_iter().collect(),
         _ => Vec::new(),
     }
@@ -148,8 +192,17 @@ fn submit_kind(answer: &Submitted) -> String {
     }
 }
 
+fn news_kinds(settled: &Settled) -> Vec<String> {
+    let Settled::Applied { gates: Some(news), .. } = settled else { return Vec::new() };
+    let changes = news.breakers.iter().map(|(_, change)| format!("news/{}", word(change)));
+    changes.chain(news.closed.iter().map(|_| "news/closed-key".to_owned())).collect()
+}
+
 fn claim_kinds(answer: &ClaimAnswer) -> Vec<String> {
     let kinds = match answer {
+        ClaimAnswer::Jobs(jobs) if jobs.iter().any(|claimed| claimed.job.tenant != jobs[0].job.tenant) => {
+            "claim/jobs claim/several claim/turns"
+        }
         ClaimAnswer::Jobs(jobs) if jobs.len() > 1 => "claim/jobs claim/several",
         ClaimAnswer::Jobs(jobs) if jobs.len() == 1 => "claim/jobs",
         ClaimAnswer::Jobs(_) => "claim/none",

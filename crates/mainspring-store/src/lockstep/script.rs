@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use mainspring_core::gate::Rule;
 use mainspring_core::job::OnFailure;
 use mainspring_core::lifecycle::Status;
-use mainspring_core::store::Order;
+use mainspring_core::store::{Order, Whose};
 
+use super::limits::{Place, Shared};
 use super::words::{Expect, F, J, K, Key, Parent, Q, S, Span, T, W, Which, Who};
 
 #[derive(Clone)]
@@ -78,6 +80,8 @@ pub enum Call {
         limit: usize,
     },
     Workflow(T, F),
+    Gates(T),
+    Hurdles(T, Who),
     Agenda {
         tenant: Option<T>,
         from: Span,
@@ -115,6 +119,7 @@ pub struct NewJob {
     pub tag: Option<K>,
     pub key: Option<Key>,
     pub after: Vec<(Parent, OnFailure)>,
+    pub shared: Shared,
 }
 
 impl fmt::Debug for NewJob {
@@ -127,6 +132,7 @@ impl fmt::Debug for NewJob {
         }
         self.tag.iter().try_for_each(|tag| write!(f, " tag {tag:?}"))?;
         self.key.iter().try_for_each(|key| write!(f, " {key:?}"))?;
+        write!(f, "{:?}", self.shared)?;
         self.after.iter().try_for_each(|(parent, on_failure)| write!(f, " after {parent:?} or {on_failure:?}"))
     }
 }
@@ -135,6 +141,7 @@ impl fmt::Debug for NewJob {
 pub struct Ask {
     pub worker: W,
     pub tenant: T,
+    pub whose: Whose,
     pub queues: Vec<Q>,
     pub max: usize,
 }
@@ -166,6 +173,7 @@ pub enum End {
     Retry { at: Span, cause: u8, error: u8 },
     Snooze { at: Span },
     Release,
+    Close { wait: Span },
     Bury { cause: u8, error: u8 },
     Cancel,
 }
@@ -184,6 +192,9 @@ pub enum Wish {
     SetAging(T, Q, u64),
     SetMaxDepth(T, Q, Option<u64>),
     Order(W, Order),
+    SetLimit(T, Place, Rule),
+    ClearLimit(T, Place),
+    ReopenGates(T, Place),
 }
 
 /// One step of a schedule.

@@ -145,6 +145,7 @@ symbol!(Q, "q");
 symbol!(W, "w");
 symbol!(K, "k");
 symbol!(S, "s");
+symbol!(L, "l");
 
 impl J {
     pub const COUNT: u8 = 32;

@@ -2,17 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mainspring_core::gate::GateName;
 use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId, WorkflowId};
 use mainspring_core::job::{Claimed, Ended, Execution, Job, JobView, Lease, OnFailure, Standing};
 use mainspring_core::lifecycle::State;
-use mainspring_core::name::{IdempotencyKey, QueueRef, TenantName};
+use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, TenantName};
 use mainspring_core::rank::{Aging, Rank, lane};
 use mainspring_core::schedule::{LedgerRow, ScheduleRef, ScheduleView};
 use mainspring_core::store::{Error, LedgerPlace, Result, WorkerView};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Cause;
 
+use super::gates::Gates;
+use super::share::Line;
 use super::workflow::Row;
+use crate::roster::Roster;
 
 #[derive(Clone, Debug)]
 pub(super) struct Book {
@@ -33,6 +37,10 @@ pub(super) struct Book {
     pub version: u64,
     pub schedules: BTreeMap<ScheduleRef, ScheduleView>,
     pub ledger: BTreeMap<(ScheduleRef, LedgerPlace), LedgerRow>,
+    pub gates: Gates,
+    /// Whose turn it is in each queue name.
+    pub lines: BTreeMap<QueueName, Line>,
+    pub roster: Roster,
 }
 
 /// Why a lease was taken back, and the fence its worker knew it by.
@@ -50,6 +58,8 @@ pub(super) struct Entry {
     pub executions: Vec<Execution>,
     /// The lease ran out for this reason and is now held by whoever reclaimed it, no longer by its worker.
     pub taken_back: Option<TakenFrom>,
+    /// While it is on offer: the gate that it asks first. See [`super::walk`].
+    pub stands: Option<GateName>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -82,6 +92,9 @@ impl Book {
             version: 0,
             schedules: BTreeMap::new(),
             ledger: BTreeMap::new(),
+            gates: Gates::default(),
+            lines: BTreeMap::new(),
+            roster: Roster::default(),
         }
     }
 

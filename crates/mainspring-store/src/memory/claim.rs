@@ -1,13 +1,17 @@
-//! Hands out the best ready jobs under new fences. Knows no limits but `max`, and waits for nothing.
+//! Hands out the best ready jobs that their gates let in, under new fences. Waits for nothing.
 
-use mainspring_core::id::JobId;
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainspring_core::gate::{GateName, GateRef};
+use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::job::{Claimed, Lease};
 use mainspring_core::lifecycle::State;
-use mainspring_core::rank::Rank;
-use mainspring_core::store::{Claim, ClaimAnswer, Order, WorkerView};
+use mainspring_core::name::{QueueName, QueueRef, TenantName};
+use mainspring_core::store::{Claim, ClaimAnswer, Order, Whose, WorkerView};
 use mainspring_core::time::Time;
 
-use super::book::{Book, Entry};
+use super::book::Book;
+use super::walk::Shut;
 
 impl Book {
     pub(super) fn claim(&mut self, now: Time, claim: &Claim) -> ClaimAnswer {
@@ -23,37 +27,80 @@ impl Book {
             }
             _ => return ClaimAnswer::UnknownWorker,
         }
-        let mut offers: Vec<(Rank, JobId)> = self
-            .jobs
-            .values()
-            .filter(|entry| self.offers(entry, claim, now))
-            .map(|entry| (self.rank(entry), entry.job.id))
-            .collect();
-        offers.sort();
-        ClaimAnswer::Jobs(offers.into_iter().take(claim.max).map(|(_, id)| self.lend(now, id, claim)).collect())
+        ClaimAnswer::Jobs(match claim.whose {
+            Whose::Own => self.claim_own(now, claim),
+            Whose::All => self.claim_all(now, claim),
+        })
     }
 
-    fn offers(&self, entry: &Entry, claim: &Claim, now: Time) -> bool {
-        entry.is_on_offer()
-            && !entry.is_expired(now)
-            && entry.job.tenant == claim.tenant
-            && claim.queues.contains(&entry.job.queue)
-            && !self.queues.get(&entry.job.queue_ref()).is_some_and(|queue| queue.paused)
+    fn claim_own(&mut self, now: Time, claim: &Claim) -> Vec<Claimed> {
+        let (mut taken, mut shut) = (Vec::new(), Shut::default());
+        let is_asked = |queue: &QueueRef| queue.tenant == claim.tenant && claim.queues.contains(&queue.queue);
+        for id in self.line(now, is_asked) {
+            if taken.len() == claim.max {
+                break;
+            }
+            if self.could_go(now, id, &mut shut) {
+                taken.push(self.lend(now, id, claim.worker));
+            }
+        }
+        taken
     }
 
-    fn lend(&mut self, now: Time, id: JobId, claim: &Claim) -> Claimed {
+    /// One round for each job: every queue name offers one, and the best of them goes.
+    fn claim_all(&mut self, now: Time, claim: &Claim) -> Vec<Claimed> {
+        let (mut taken, mut shut) = (Vec::new(), Shut::default());
+        let names: BTreeSet<&QueueName> = claim.queues.iter().collect();
+        while taken.len() < claim.max {
+            let offers = names.iter().filter_map(|name| Some((*name, self.offer(now, name, &mut shut)?)));
+            let offers: Vec<(&QueueName, JobId)> = offers.collect();
+            let best = offers.into_iter().min_by_key(|(_, id)| self.rank(&self.jobs[id]));
+            let Some((name, id)) = best else { break };
+            let job = &self.jobs[&id].job;
+            let (tenant, cost) = (job.tenant.clone(), job.keys.weight);
+            let weight = self.share_of(&tenant);
+            self.lines.entry(name.clone()).or_default().charge(&tenant, weight, cost);
+            taken.push(self.lend(now, id, claim.worker));
+        }
+        taken
+    }
+
+    /// The best job that could go, of the tenant whose turn it is.
+    fn offer(&mut self, now: Time, name: &QueueName, shut: &mut Shut) -> Option<JobId> {
+        let queues: Vec<QueueRef> = self.queues.keys().filter(|queue| queue.queue == *name).cloned().collect();
+        let (mut offers, mut weights) = (BTreeMap::new(), BTreeMap::new());
+        for asked in queues {
+            let line = self.line(now, |queue| *queue == asked);
+            if let Some(id) = line.into_iter().find(|&id| self.could_go(now, id, shut)) {
+                offers.insert(asked.tenant.clone(), id);
+                weights.insert(asked.tenant.clone(), self.share_of(&asked.tenant));
+            }
+        }
+        let tenant = self.lines.entry(name.clone()).or_default().pick(&weights)?;
+        offers.remove(&tenant)
+    }
+
+    /// The weight of a tenant in fair sharing.
+    fn share_of(&self, tenant: &TenantName) -> u32 {
+        let gate = GateRef { tenant: tenant.clone(), gate: GateName::Tenant };
+        self.gates.rule(&gate).weight.unwrap_or(1)
+    }
+
+    fn lend(&mut self, now: Time, id: JobId, worker: WorkerId) -> Claimed {
         let fence = self.next_fence();
         let entry = self.jobs.get_mut(&id).expect("it was found ready");
+        entry.stands = None;
         entry.standing.state = State::Running;
         entry.standing.tally.attempts += 1;
         entry.standing.lease = Some(Lease {
             fence,
-            worker: claim.worker,
+            worker,
             claimed_at: now,
             started_at: None,
             timeout_at: entry.job.timeout.map(|timeout| now.after(timeout)),
             cancel_asked: None,
         });
+        self.gates.enter(now, &entry.job);
         entry.claimed()
     }
 }

@@ -1,10 +1,13 @@
-//! What people ask of jobs, queues and workers. Stops no running attempt by itself: its worker is asked to.
+//! What people ask of jobs, queues, workers and gates. Stops no running attempt by itself: its worker is asked to.
+
+use std::collections::BTreeSet;
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::{Ended, Tally};
 use mainspring_core::lifecycle::State;
+use mainspring_core::limits;
 use mainspring_core::name::TenantName;
-use mainspring_core::store::{Command, Commanded, JobCommand, QueueCommand, Result};
+use mainspring_core::store::{Command, Commanded, Error, GateCommand, JobCommand, QueueCommand, Result};
 use mainspring_core::time::Time;
 
 use super::book::{Book, Entry, Settings};
@@ -16,6 +19,7 @@ impl Book {
             Command::Queue { queue, .. } => Some(queue.clone()),
             _ => None,
         }))?;
+        self.has_room_for_rules(&commands)?;
         Ok(commands.into_iter().map(|command| self.command_one(now, command)).collect())
     }
 
@@ -24,8 +28,12 @@ impl Book {
             Command::Job { tenant, id, what: JobCommand::Delete } => self.delete(&tenant, id),
             Command::Job { tenant, id, what } => match self.jobs.get_mut(&id) {
                 Some(entry) if entry.job.tenant == tenant => {
-                    let from = entry.standing.state;
+                    let (from, was_on_offer) = (entry.standing.state, entry.is_on_offer());
+                    let is_update = matches!(what, JobCommand::Update { .. });
                     let answer = entry.command(now, what);
+                    if entry.is_on_offer() && (is_update || !was_on_offer) {
+                        self.place(now, id);
+                    }
                     self.moved(id, from);
                     answer
                 }
@@ -35,6 +43,7 @@ impl Book {
                 self.queues.entry(queue).or_default().command(what);
                 Commanded::Done
             }
+            Command::Gate { tenant, reach, what } => self.gates.command(now, tenant, reach, what),
             Command::Worker { id, order } => match self.workers.get_mut(&id) {
                 Some(worker) => {
                     worker.order = order;
@@ -43,6 +52,25 @@ impl Book {
                 None => Commanded::Missing,
             },
         }
+    }
+
+    /// Whether there is room for all rules that are to be set, those that are here already included.
+    fn has_room_for_rules(&self, commands: &[Command]) -> Result<()> {
+        let set = commands.iter().filter_map(|command| match command {
+            Command::Gate { tenant, reach, what: GateCommand::Set(_) } => Some((tenant, reach)),
+            _ => None,
+        });
+        let rules = &self.gates.rules;
+        let new: BTreeSet<_> = set.filter(|(tenant, reach)| rules.get(tenant, reach).is_none()).collect();
+        if rules.len() + new.len() > limits::RULES_MAX {
+            return Err(Error::Invalid(format!(
+                "there are {} limits, {} more would be past the bound of {}; clear some first",
+                rules.len(),
+                new.len(),
+                limits::RULES_MAX
+            )));
+        }
+        Ok(())
     }
 
     fn delete(&mut self, tenant: &TenantName, id: JobId) -> Commanded {

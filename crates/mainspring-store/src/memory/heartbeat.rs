@@ -8,9 +8,17 @@ use mainspring_core::lifecycle::State;
 use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::store::{Beat, BeatKind, Order, Pulse, WorkerInfo, WorkerView};
 use mainspring_core::time::Time;
-use mainspring_core::verdict::{Verdict, given_back};
+use mainspring_core::verdict::{self, Verdict};
 
 use super::book::Book;
+use super::settle::News;
+
+/// What came of giving leases back: the queues they went to, and what it did to the gates.
+#[derive(Default)]
+struct GivenBack {
+    queues: BTreeSet<QueueRef>,
+    news: News,
+}
 
 impl Book {
     pub(super) fn heartbeat(&mut self, now: Time, beat: Beat) -> Pulse {
@@ -25,17 +33,17 @@ impl Book {
         known.last_seen_at = now;
         known.expires_at = known.expires_at.max(now.after(known.lease));
         match beat.kind {
-            BeatKind::Register { .. } | BeatKind::Alive => self.pulse(worker, Vec::new(), Vec::new()),
+            BeatKind::Register { .. } | BeatKind::Alive => self.pulse(worker, Vec::new(), GivenBack::default()),
             BeatKind::Leave => {
                 known.expires_at = WorkerView::LEFT;
-                let released = self.give_back(now, worker, &[], Time::MAX);
-                self.pulse(worker, Vec::new(), released)
+                let given_back = self.give_back(now, worker, &[], Time::MAX);
+                self.pulse(worker, Vec::new(), given_back)
             }
             BeatKind::Holding { leases, claimed_before } => {
                 let held: BTreeSet<LeaseId> = self.leases_of(worker).map(|(lease, _)| lease).collect();
-                let released = self.give_back(now, worker, &leases, claimed_before);
+                let given_back = self.give_back(now, worker, &leases, claimed_before);
                 let lost = leases.into_iter().filter(|lease| !held.contains(lease)).collect();
-                self.pulse(worker, lost, released)
+                self.pulse(worker, lost, given_back)
             }
         }
     }
@@ -60,42 +68,43 @@ impl Book {
         known.lease = lease;
         known.last_seen_at = now;
         known.expires_at = now.after(lease);
-        self.pulse(id, Vec::new(), Vec::new())
+        self.pulse(id, Vec::new(), GivenBack::default())
     }
 
-    /// Releases what was claimed before that instant and never arrived; answers the queues it went back to.
-    fn give_back(&mut self, now: Time, worker: WorkerId, listed: &[LeaseId], claimed_before: Time) -> Vec<QueueRef> {
+    /// Releases what was claimed before that instant and never arrived.
+    fn give_back(&mut self, now: Time, worker: WorkerId, listed: &[LeaseId], claimed_before: Time) -> GivenBack {
         let missing: Vec<JobId> = self
             .leases_of(worker)
             .filter(|(lease, claimed_at)| *claimed_at < claimed_before && !listed.contains(lease))
             .map(|(lease, _)| lease.job)
             .collect();
-        let mut queues = BTreeSet::new();
+        let mut given_back = GivenBack::default();
         for id in missing {
-            let entry = self.jobs.get_mut(&id).expect("it was found leased");
+            let entry = self.jobs.get(&id).expect("it was found leased");
             let lease = entry.standing.lease.as_ref().expect("it was found leased");
-            let verdict = given_back(lease.cancel_asked.as_deref());
+            let verdict = verdict::given_back(lease.cancel_asked.as_deref());
             if verdict == Verdict::Release {
-                queues.insert(entry.job.queue_ref());
+                given_back.queues.insert(entry.job.queue_ref());
             }
-            entry.apply(now, verdict);
+            given_back.news = given_back.news.and(self.end_lease(now, id, verdict));
             self.moved(id, State::Running);
         }
-        queues.into_iter().collect()
+        given_back
     }
 
     fn leases_of(&self, worker: WorkerId) -> impl Iterator<Item = (LeaseId, Time)> {
         self.held_by(worker).map(|(job, lease)| (LeaseId { job, fence: lease.fence }, lease.claimed_at))
     }
 
-    fn pulse(&self, worker: WorkerId, lost: Vec<LeaseId>, released: Vec<QueueRef>) -> Pulse {
+    fn pulse(&self, worker: WorkerId, lost: Vec<LeaseId>, given_back: GivenBack) -> Pulse {
         let cancel = self.held_by(worker).filter(|(_, lease)| lease.cancel_asked.is_some());
         Pulse::Alive {
             order: self.workers[&worker].order,
             held: self.held_by(worker).count() as u64,
             cancel: cancel.map(|(job, lease)| LeaseId { job, fence: lease.fence }).collect(),
             lost,
-            released,
+            released: given_back.queues.into_iter().collect(),
+            gates: given_back.news.told(),
         }
     }
 }

@@ -8,8 +8,11 @@ mod book;
 mod claim;
 mod command;
 mod find;
+mod gates;
 mod heartbeat;
+mod hurdles;
 mod moved;
+mod opened;
 mod promote;
 mod prune;
 mod reclaim;
@@ -18,16 +21,22 @@ mod report;
 mod schedules;
 mod seats;
 mod settle;
+mod share;
 mod submit;
 #[cfg(test)]
 mod tests;
 mod turn;
+mod walk;
 mod wakeups;
 mod workflow;
 
+#[cfg(test)]
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
+#[cfg(test)]
+use mainspring_core::gate::{GateRef, GateState};
 use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView};
 use mainspring_core::limits;
@@ -37,7 +46,6 @@ use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use book::Book;
-pub use seats::MemorySeats;
 pub use wakeups::{Alone, Together};
 
 /// Remembers until it is dropped.
@@ -54,6 +62,17 @@ impl Memory {
     /// A store that knows at most so many queues.
     pub fn with_queues_max(queues_max: usize) -> Memory {
         Memory { book: Mutex::new(Book::new(queues_max)) }
+    }
+
+    /// Whose turn it is among tenants is all that a store may forget when it is opened again.
+    pub fn forget_turns(&self) {
+        self.book().lines.clear();
+    }
+
+    /// Lets a test break what is known of gates.
+    #[cfg(test)]
+    pub(crate) fn tamper(&self, change: impl FnOnce(&mut BTreeMap<GateRef, GateState>)) {
+        change(&mut self.book().gates.states);
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -159,6 +178,14 @@ impl Views for Memory {
 
     async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
         Ok(self.book().workflow(tenant, id))
+    }
+
+    async fn gates(&self, tenant: &TenantName, now: Time) -> Result<Vec<GateView>> {
+        Ok(self.book().gates(tenant, now))
+    }
+
+    async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>> {
+        Ok(self.book().hurdles(tenant, id, now))
     }
 
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {

@@ -1,4 +1,4 @@
-//! Forgets what is past its retention, oldest first. Touches nothing that is not final.
+//! Forgets what is past its retention, oldest first, and gates at rest. Touches nothing that is not final.
 
 use mainspring_core::id::JobId;
 use mainspring_core::lifecycle::State;
@@ -9,6 +9,9 @@ use super::book::Book;
 
 impl Book {
     pub(super) fn prune(&mut self, now: Time, ask: Prune) -> Pruned {
+        if !self.roster.stands(ask.warrant) {
+            return Pruned { deposed: true, ..Pruned::default() };
+        }
         let mut jobs = self.ended(&[State::Succeeded, State::Cancelled], ask.ended_before);
         jobs.extend(self.ended(&[State::Dead], ask.dead_before));
         let mut keys: Vec<_> = self
@@ -39,7 +42,8 @@ impl Book {
         for (_, place) in &rows {
             self.ledger.remove(place);
         }
-        Pruned { jobs: jobs.len() as u64, keys: keys.len() as u64, rows: rows.len() as u64, more }
+        self.gates.forget_what_rests(now);
+        Pruned { jobs: jobs.len() as u64, keys: keys.len() as u64, rows: rows.len() as u64, deposed: false, more }
     }
 
     /// What ended so before this instant, in the order it ended.

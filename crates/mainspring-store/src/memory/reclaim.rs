@@ -12,6 +12,9 @@ use super::book::{Book, Entry, TakenFrom};
 
 impl Book {
     pub(super) fn reclaim(&mut self, now: Time, ask: Reclaim) -> Reclaimed {
+        if !self.roster.stands(ask.warrant) {
+            return Reclaimed { deposed: true, ..Reclaimed::default() };
+        }
         let lost: Vec<(JobId, Cause)> =
             self.jobs.iter().filter_map(|(&id, entry)| Some((id, self.lost(entry, now, ask.spare_silent)?))).collect();
         let late = self.late(now);
@@ -20,6 +23,7 @@ impl Book {
             leases: lost.into_iter().take(ask.limit).map(|(id, cause)| self.take_back(id, cause, ask)).collect(),
             expired: late.into_iter().take(ask.limit).map(|id| self.expire(now, id)).collect(),
             silent: self.write_off(now, ask.spare_silent),
+            deposed: false,
         }
     }
 

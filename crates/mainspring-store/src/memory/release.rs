@@ -84,6 +84,7 @@ impl Book {
         if entry.is_on_offer() {
             step.count(entry.job.queue_ref());
         }
+        self.place(now, id);
     }
 
     fn cancel_child(&mut self, now: Time, parent: JobId, outcome: State, child: JobId, step: &mut Step) {

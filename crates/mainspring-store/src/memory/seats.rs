@@ -1,54 +1,46 @@
-//! Seats of nodes within one process. Assigns nothing.
-
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+//! The seats of nodes within one process, beside the jobs: what is written in a seat's name is checked where it is
+//! written. Assigns nothing.
 
 use async_trait::async_trait;
 use mainspring_core::id::NodeId;
-use mainspring_core::seats::{Seat, Seats, Term};
+use mainspring_core::seats::{Assign, Assigned, NodeInfo, Roll, Seat, Seats, Term};
 use mainspring_core::store::Result;
 use mainspring_core::time::Time;
 
-/// Remembers terms until it is dropped.
-#[derive(Debug, Default)]
-pub struct MemorySeats {
-    terms: Mutex<BTreeMap<Seat, Term>>,
-}
-
-impl MemorySeats {
-    pub fn new() -> MemorySeats {
-        MemorySeats::default()
-    }
-
-    fn terms(&self) -> MutexGuard<'_, BTreeMap<Seat, Term>> {
-        self.terms.lock().expect("no verb panics half way")
-    }
-}
+use super::Memory;
 
 #[async_trait]
-impl Seats for MemorySeats {
-    async fn take(&self, now: Time, node: NodeId, seats: Vec<Seat>, until: Time) -> Result<Vec<Term>> {
-        let mut terms = self.terms();
-        let take = |seat: Seat| {
-            let term = terms.entry(seat).or_insert(Term { seat, holder: node, epoch: 1, until });
-            if term.holder == node {
-                term.until = until;
-            } else if term.until <= now {
-                *term = Term { seat, holder: node, epoch: term.epoch + 1, until };
-            }
-            *term
-        };
-        Ok(seats.into_iter().map(take).collect())
+impl Seats for Memory {
+    async fn renew(&self, now: Time, node: NodeInfo, until: Time) -> Result<Roll> {
+        self.book().roster.renew(now, node, until)
     }
 
-    /// The terms stay, and are over: the next holder's epoch is counted from them.
-    async fn leave(&self, now: Time, node: NodeId) -> Result<()> {
-        let mut terms = self.terms();
-        terms.values_mut().filter(|term| term.holder == node).for_each(|term| term.until = term.until.min(now));
+    async fn take(&self, now: Time, node: NodeId, seats: Vec<Seat>, until: Time) -> Result<Vec<Term>> {
+        let roster = &mut self.book().roster;
+        Ok(seats.into_iter().map(|seat| roster.take(now, node, seat, until)).collect())
+    }
+
+    async fn give_up(&self, _: Time, node: NodeId, seats: Vec<Seat>) -> Result<()> {
+        let roster = &mut self.book().roster;
+        seats.into_iter().for_each(|seat| roster.give_up(node, seat));
         Ok(())
     }
 
-    async fn terms(&self) -> Result<Vec<Term>> {
-        Ok(MemorySeats::terms(self).values().copied().collect())
+    async fn assign(&self, _: Time, assign: Assign) -> Result<Assigned> {
+        Ok(self.book().roster.assign(assign))
+    }
+
+    async fn leave(&self, _: Time, node: NodeId) -> Result<()> {
+        self.book().roster.leave(node);
+        Ok(())
+    }
+
+    async fn roll(&self) -> Result<Roll> {
+        Ok(self.book().roster.roll())
+    }
+
+    /// It reads no clock.
+    async fn clock(&self) -> Result<Option<Time>> {
+        Ok(None)
     }
 }

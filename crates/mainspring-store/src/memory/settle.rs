@@ -1,8 +1,11 @@
-//! Applies verdicts to leases that still hold. Decides nothing: the verdict is the core's.
+//! Applies verdicts to leases that still hold; with its lease, a job leaves its gates. Decides nothing: the verdict is
+//! the core's.
 
+use mainspring_core::gate::{GateName, GateRef, Leave, Part};
+use mainspring_core::id::JobId;
 use mainspring_core::job::{Ended, Execution};
 use mainspring_core::lifecycle::State;
-use mainspring_core::store::{Settled, Settlement};
+use mainspring_core::store::{GateNews, Settled, Settlement};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Verdict;
 
@@ -11,11 +14,58 @@ use super::book::{Book, Entry};
 impl Book {
     pub(super) fn settle(&mut self, now: Time, settlement: Settlement) -> Settled {
         let id = settlement.lease.job;
-        let Some(entry) = self.leased(settlement.lease) else { return Settled::Stale };
-        entry.apply(now, settlement.verdict);
+        if self.leased(settlement.lease).is_none() {
+            return Settled::Stale;
+        }
+        let news = self.end_lease(now, id, settlement.verdict);
         let awaited = self.moved(id, State::Running);
         let Entry { job, standing, .. } = &self.jobs[&id];
-        Settled::Applied { state: standing.state, ready_at: standing.ready_at, queue: job.queue_ref(), awaited }
+        Settled::Applied {
+            state: standing.state,
+            ready_at: standing.ready_at,
+            queue: job.queue_ref(),
+            awaited,
+            gates: news.told(),
+        }
+    }
+
+    /// Ends the lease of a job so. The one place where that happens, and so where gates are left.
+    pub(super) fn end_lease(&mut self, now: Time, id: JobId, verdict: Verdict) -> News {
+        let entry = self.jobs.get_mut(&id).expect("it was found leased");
+        let claimed_at = entry.standing.lease.as_ref().expect("it was found leased").claimed_at;
+        let (weight, ending) = (entry.job.keys.weight, verdict.outcome().into());
+        let wait = if let Verdict::Close { wait } = verdict { Some(wait) } else { None };
+        entry.apply(now, verdict);
+
+        let job = entry.job.clone();
+        let breakers = self.gates.leave(&job, Leave { now, weight, part: Part::Both, claimed_at, ending });
+        let closing = wait.and_then(|wait| Some((wait, job.keys.closing()?.clone())));
+        let closed = closing.and_then(|(wait, key)| {
+            let gate = GateRef { tenant: job.tenant.clone(), gate: GateName::Key(key) };
+            self.gates.close(now, &gate, wait).map(|until| (gate, until))
+        });
+        self.place(now, id);
+        News(GateNews { opened: self.opened_by(now, &job), breakers, closed })
+    }
+}
+
+/// What the end of leases did to gates.
+#[derive(Debug, Default)]
+pub(super) struct News(pub GateNews);
+
+impl News {
+    /// Nothing, if there is nothing to tell.
+    pub fn told(self) -> Option<Box<GateNews>> {
+        (self.0 != GateNews::default()).then(|| Box::new(self.0))
+    }
+
+    pub fn and(mut self, next: News) -> News {
+        self.0.opened.extend(next.0.opened);
+        self.0.opened.sort();
+        self.0.opened.dedup();
+        self.0.breakers.extend(next.0.breakers);
+        self.0.closed = next.0.closed.or(self.0.closed);
+        self
     }
 }
 
@@ -47,7 +97,7 @@ impl Entry {
             Verdict::Cancel { reason } => {
                 self.end(State::Cancelled, Ended { at: now, result: None, reason: Some(reason) });
             }
-            Verdict::Retry { .. } | Verdict::Snooze { .. } | Verdict::Release => {}
+            Verdict::Retry { .. } | Verdict::Snooze { .. } | Verdict::Release | Verdict::Close { .. } => {}
         }
     }
 }

@@ -104,9 +104,10 @@ impl Book {
             last_error: None,
             ended: None,
         };
-        let entry = Entry { job: job.clone(), standing, executions: Vec::new(), taken_back: None };
+        let entry = Entry { job: job.clone(), standing, executions: Vec::new(), taken_back: None, stands: None };
         let answer = entry.accepted();
         self.jobs.insert(job.id, entry);
+        self.place(now, job.id);
         answer
     }
 

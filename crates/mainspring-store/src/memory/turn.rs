@@ -15,6 +15,9 @@ impl Book {
     }
 
     fn turn_one(&mut self, now: Time, turn: Turn) -> Turned {
+        if !self.roster.stands(turn.warrant) {
+            return Turned::Deposed;
+        }
         let known = self.schedules.get(&turn.schedule);
         let version = known.map(|view| view.version);
         if version != turn.expect {

@@ -1,5 +1,7 @@
 //! What every promise is played on: a store in its home, and the short words to ask it with. Promises nothing itself.
 
+mod gates;
+mod nodes;
 mod schedules;
 
 use std::fmt;
@@ -14,12 +16,15 @@ use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, StepName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
+use mainspring_core::seats::{Seats, Warrants};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{Cause, Verdict};
 
 use crate::home::Home;
+pub use gates::*;
+pub use nodes::*;
 pub use schedules::*;
 
 /// One store, and the home it can be opened in again.
@@ -152,6 +157,10 @@ pub fn cancel() -> JobCommand {
 }
 
 impl Stage {
+    pub fn seats(&self) -> Arc<dyn Seats> {
+        self.home.seats().expect("a store of its own keeps seats")
+    }
+
     pub async fn set(mut home: Box<dyn Home>) -> Stage {
         let store = home.open().await;
         Stage { home, store }
@@ -198,7 +207,8 @@ impl Stage {
 
     pub async fn claim_from(&self, now: Time, number: u32, queues: &[&str], max: usize) -> ClaimAnswer {
         let queues = queues.iter().map(|name| queue(name)).collect();
-        let claim = Claim { worker: worker(number), tenant: TenantName::default_tenant(), queues, max };
+        let claim =
+            Claim { worker: worker(number), tenant: TenantName::default_tenant(), whose: Whose::Own, queues, max };
         self.store.claim(now, vec![claim]).await.expect("claim").remove(0)
     }
 
@@ -310,15 +320,22 @@ impl Stage {
 
 /// Promote all segments, look at nothing ahead.
 pub fn everything(limit: usize) -> Promote {
-    Promote { segments: Segments::ALL, limit, look_ahead_until: Time::ZERO, look_ahead_limit: 0, due_limit: 0 }
+    Promote {
+        segments: Segments::ALL,
+        warrants: Warrants::NONE,
+        limit,
+        look_ahead_until: Time::ZERO,
+        look_ahead_limit: 0,
+        due_limit: 0,
+    }
 }
 
 /// Prune what has no retention: keys.
 pub fn nothing() -> Prune {
-    Prune { ended_before: Time::ZERO, dead_before: Time::ZERO, ledger_before: Time::ZERO, limit: 1000 }
+    Prune { ended_before: Time::ZERO, dead_before: Time::ZERO, ledger_before: Time::ZERO, limit: 1000, warrant: None }
 }
 
 /// Reclaim all that ran out.
 pub fn sweep(now: Time) -> Reclaim {
-    Reclaim { limit: 1000, hold_until: now.after(Duration::from_secs(10)), spare_silent: false }
+    Reclaim { limit: 1000, hold_until: now.after(Duration::from_secs(10)), spare_silent: false, warrant: None }
 }

