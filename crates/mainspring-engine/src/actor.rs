@@ -44,6 +44,8 @@ async fn run<A: Actor>(mut actor: A, node: Arc<Node>, (nudge, place): (Arc<Nudge
     let mut failures = 0;
     loop {
         tokio::select! {
+            // In this order, so that a run can be replayed.
+            biased;
             () = closing.raised() => return,
             () = nudge.notified(), if failures == 0 => {}
             () = node.clock.sleep_until(next_at), if failures == 0 => {}

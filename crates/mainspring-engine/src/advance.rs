@@ -1,7 +1,7 @@
 //! Moves a clock that people move, from one instant at which something is due to the next. Does nothing that is due: the
 //! actors do, and the clock waits for them.
 //!
-//! The walk stops at every instant at which a job or a schedule falls due or a worker's lease ends, and between them in leaps,
+//! The walk stops at every instant at which a job or a schedule falls due, time opens a gate or a worker's lease ends, and between them in leaps,
 //! for the sweep: jobs that expire, attempts that time out. A leap is as short as a sweep's interval while something runs or the
 //! whole way is short, and grows with the way up to [`LEAP_MAX`].
 //!
@@ -11,6 +11,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_core::seats::Warrants;
 use mainspring_core::segment::Segments;
 use mainspring_core::store::Promote;
 use mainspring_core::time::Time;
@@ -64,6 +65,7 @@ impl Node {
         // On a task of its own: a caller that hangs up must not leave the clock somewhere on the way.
         let walk = tokio::spawn(self.clone().walk(to));
         tokio::select! {
+            biased;
             walked = walk => walked.unwrap_or(Err(Error::Closed)),
             () = closing.raised() => Err(Error::Closed),
         }
@@ -97,6 +99,7 @@ impl Node {
         let leap = if running { leap.min(self.settings.sweep_every) } else { leap };
         let ask = Promote {
             segments: Segments::ALL,
+            warrants: Warrants::NONE,
             limit: 1,
             look_ahead_until: now.after(leap),
             look_ahead_limit: 1,
@@ -104,9 +107,10 @@ impl Node {
         };
         let promoted = self.store.promote(now, ask).await?;
         let due_at = promoted.upcoming.first().copied();
+        let gate_at = promoted.gates_at.filter(|&at| at > now);
         // Nothing is due, unless somebody was faster: a worker that has just ended what others wait for.
         self.tell_promoted(now, promoted);
         let silent_at = self.store.workers().await?.iter().map(|worker| worker.expires_at).filter(|&at| at > now).min();
-        Ok([due_at, silent_at].into_iter().flatten().fold(now.after(leap), Time::min))
+        Ok([due_at, gate_at, silent_at].into_iter().flatten().fold(now.after(leap), Time::min))
     }
 }

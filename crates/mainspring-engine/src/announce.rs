@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use mainspring_core::gate::BreakerChange;
 use mainspring_core::name::{QueueName, QueueRef, TenantName};
 use mainspring_core::segment::Segments;
+use mainspring_core::store::GateNews;
 use mainspring_core::time::Time;
 use mainspring_core::wakeups::Wakeup;
 
@@ -13,16 +15,23 @@ use crate::node::Node;
 /// Instants told to other nodes after one call; they find the rest themselves.
 const DUE_HINTS_MAX: usize = 1_000;
 
+/// The count of a hint that nobody knows the number of.
+pub(crate) const UNCOUNTED: u64 = 0;
+
 /// What a store call has changed for those who wait.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct News {
     ready: Vec<(QueueRef, u64)>,
+    /// Queues in which something may be able to go that could not before; nobody knows how much.
+    opened: Vec<QueueRef>,
+    /// The same, where those who wait on this node are told already.
+    opened_elsewhere: Vec<QueueRef>,
     due: Vec<Time>,
 }
 
 impl News {
     pub(crate) fn ready_of(ready: Vec<(QueueRef, u64)>) -> News {
-        News { ready, due: vec![] }
+        News { ready, ..News::default() }
     }
 
     /// One more job of this queue is ready.
@@ -33,7 +42,27 @@ impl News {
         }
     }
 
-    /// A job falls due then.
+    /// Something of these queues may be able to go.
+    pub(crate) fn opened(&mut self, queues: impl IntoIterator<Item = QueueRef>) {
+        self.opened.extend(queues);
+    }
+
+    /// Other nodes must hear that something of these queues may be able to go.
+    pub(crate) fn opened_elsewhere(&mut self, queues: Vec<QueueRef>) {
+        self.opened_elsewhere.extend(queues);
+    }
+
+    /// What ended leases did to the gates they were held through.
+    pub(crate) fn gates(&mut self, gates: &GateNews) {
+        self.opened(gates.opened.iter().cloned());
+        let breakers = gates.breakers.iter().filter_map(|(_, change)| match change {
+            BreakerChange::Opened { until } => Some(*until),
+            BreakerChange::HalfOpen | BreakerChange::Closed => None,
+        });
+        breakers.chain(gates.closed.iter().map(|(_, until)| *until)).for_each(|at| self.due(at));
+    }
+
+    /// A job falls due then, or a gate opens.
     pub(crate) fn due(&mut self, at: Time) {
         if self.due.last() != Some(&at) {
             self.due.push(at);
@@ -61,6 +90,8 @@ impl News {
     fn sum_up(&mut self) {
         self.due.sort_unstable();
         self.due.dedup();
+        self.opened.sort_unstable();
+        self.opened.dedup();
         if self.ready.len() > 1 {
             self.ready.sort_unstable();
             self.ready.dedup_by(|next, sum| {
@@ -82,6 +113,7 @@ impl Node {
         news.due.truncate(near);
 
         self.poll.wake(self, &news.ready);
+        self.poll.probe(self, news.opened.iter().cloned());
         self.plan.expect(&news.due);
         self.tell_others(now, news);
     }
@@ -89,6 +121,8 @@ impl Node {
     fn tell_others(&self, now: Time, news: News) {
         let mut hints: Vec<Wakeup> =
             news.ready.into_iter().map(|(queue, count)| Wakeup::Ready { queue, count }).collect();
+        let opened = news.opened.into_iter().chain(news.opened_elsewhere);
+        hints.extend(opened.map(|queue| Wakeup::Ready { queue, count: UNCOUNTED }));
         if self.holdings.segments(now) != Segments::ALL {
             hints.extend(news.due.into_iter().take(DUE_HINTS_MAX).map(|at| Wakeup::Due { at }));
         }

@@ -1,13 +1,13 @@
 //! What people ask of jobs, queues and workers, and whom it concerns. Checks no rights: the door does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::JobView;
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::TenantName;
-use mainspring_core::store::{self, Command, Commanded, Filter, JobCommand, Query, QueueCommand};
+use mainspring_core::store::{self, Command, Commanded, Filter, GateCommand, JobCommand, Query, QueueCommand};
 use mainspring_core::time::Time;
 
 use crate::announce::News;
@@ -77,6 +77,7 @@ impl Node {
             .map(|(command, _)| command)
             .collect();
         self.tell_workers_and_queues(&done);
+        self.tell_gates_changed(now, &done).await;
         if done.iter().any(|command| matches!(command, Command::Job { what: JobCommand::Cancel { .. }, .. })) {
             self.plan.release();
         }
@@ -93,18 +94,41 @@ impl Node {
             match command {
                 Command::Worker { id, .. } => self.poll.wake_worker(self, *id),
                 Command::Queue { queue, what: QueueCommand::Resume } => self.poll.probe(self, [queue.clone()]),
-                Command::Queue { .. } | Command::Job { .. } => {}
+                Command::Queue { .. } | Command::Job { .. } | Command::Gate { .. } => {}
             }
         }
     }
 
-    /// The jobs that may be ready or due at another time now; with a listener, all of them.
+    /// A limit that changed lets go whatever it lets go; which jobs that are, nobody knows.
+    async fn tell_gates_changed(self: &Arc<Node>, now: Time, done: &[Command]) {
+        let tenants: BTreeSet<TenantName> = done
+            .iter()
+            .filter_map(|command| match command {
+                Command::Gate { tenant, .. } => Some(tenant.clone()),
+                Command::Job { .. } | Command::Queue { .. } | Command::Worker { .. } => None,
+            })
+            .collect();
+        if tenants.is_empty() {
+            return;
+        }
+        self.gated.note();
+        match self.behind_gates(tenants).await {
+            Ok(queues) => {
+                let mut news = News::default();
+                news.opened(queues);
+                self.announce(now, news);
+            }
+            Err(error) => tracing::warn!(%error, "could not read which queues a limit holds back"),
+        }
+    }
+
+    /// The jobs that may be ready or due at another time now, or let others pass; with a listener, all of them.
     async fn views_of(&self, done: &[Command]) -> store::Result<BTreeMap<JobId, JobView>> {
-        let all = self.stage.listening();
+        let (all, gated) = (self.stage.listening(), self.gated.is_known());
         let mut wanted: BTreeMap<&TenantName, Vec<JobId>> = BTreeMap::new();
         for command in done {
             if let Command::Job { tenant, id, what } = command
-                && (all || moves_in_time(what))
+                && (all || moves_in_time(what) || gated && steps_aside(what))
             {
                 wanted.entry(tenant).or_default().push(*id);
             }
@@ -121,7 +145,13 @@ impl Node {
         let mut news = News::default();
         for command in &done {
             let Command::Job { id, what, .. } = command else { continue };
-            let Some(view) = views.get(id).filter(|_| moves_in_time(what)) else { continue };
+            let Some(view) = views.get(id) else { continue };
+            if self.gated.is_known() && steps_aside(what) {
+                news.opened([view.job.queue_ref()]);
+            }
+            if !moves_in_time(what) {
+                continue;
+            }
             match view.standing.state {
                 State::Ready if !view.standing.paused => news.ready(&view.job.tenant, &view.job.queue),
                 State::Waiting if !view.standing.paused => news.due(view.standing.ready_at),
@@ -141,9 +171,25 @@ fn moves_in_time(what: &JobCommand) -> bool {
     }
 }
 
+/// Whether a job that stood first before a gate, and kept others from passing it, may be out of their way after this.
+fn steps_aside(what: &JobCommand) -> bool {
+    match what {
+        JobCommand::Pause | JobCommand::Cancel { .. } | JobCommand::Update { .. } => true,
+        JobCommand::RunNow | JobCommand::Resume | JobCommand::Revive { .. } | JobCommand::Delete => false,
+    }
+}
+
 fn event(now: Time, command: Command, views: &BTreeMap<JobId, JobView>) -> Option<Event> {
     match command {
         Command::Worker { .. } => None,
+        Command::Gate { tenant, reach, what } => {
+            let kind = match what {
+                GateCommand::Set(_) => EventKind::LimitChanged,
+                GateCommand::Clear => EventKind::LimitRemoved,
+                GateCommand::Reopen => EventKind::LimitReopened,
+            };
+            Some(Event::new(now, kind).of_limit(tenant, reach))
+        }
         Command::Queue { queue, what } => {
             let kind = match what {
                 QueueCommand::Pause => EventKind::QueuePaused,

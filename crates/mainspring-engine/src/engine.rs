@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_core::gate::{Reach, Rule};
 use mainspring_core::id::{JobId, LeaseId, NodeId, WorkerId, WorkflowId};
 use mainspring_core::name::TenantName;
 use mainspring_core::schedule::{Schedule, ScheduleRef};
-use mainspring_core::seats::Seats;
+use mainspring_core::seats::{Role, Seats};
 use mainspring_core::store::{
-    ClaimAnswer, Command, Commanded, Filter, Hold, JobCommand, Pulse, Report, Settled, Store, WorkerInfo,
+    ClaimAnswer, Command, Commanded, Filter, GateView, Hold, JobCommand, Pulse, Report, Settled, Store, WorkerInfo,
 };
 use mainspring_core::time::Time;
 use mainspring_core::wakeups::Wakeups;
 
 use crate::advance::{Advanced, ClockView};
 use crate::clock::Clock;
+use crate::cluster::ClusterView;
 use crate::command::Bulk;
 use crate::dispatch::ClaimAsk;
 use crate::error::Result;
@@ -22,6 +24,7 @@ use crate::events::Events;
 use crate::explain::Explanation;
 use crate::forecast::{Forecast, ForecastAsk};
 use crate::health::Health;
+use crate::limit::LimitSet;
 use crate::node::Running;
 use crate::schedule::{Backfill, BackfillAsk, Expect, ScheduleMove, SchedulePut};
 use crate::settings::Settings;
@@ -91,6 +94,7 @@ impl Engine {
 
     /// Waits up to `ask.wait` for something to do. An empty list means that there was nothing.
     pub async fn claim(&self, ask: ClaimAsk) -> Result<ClaimAnswer> {
+        self.running.node.needs(Role::Dispatcher)?;
         self.running.node.claim(ask).await
     }
 
@@ -106,6 +110,9 @@ impl Engine {
         ends: Vec<AttemptEnd>,
         ask: ClaimAsk,
     ) -> Result<(Vec<Settled>, Result<ClaimAnswer>)> {
+        if let Err(error) = self.running.node.needs(Role::Dispatcher) {
+            return Ok((self.settle(ends).await?, Err(error)));
+        }
         self.running.node.settle_and_claim(ends, ask).await
     }
 
@@ -149,6 +156,31 @@ impl Engine {
     /// Why a job is where it is; `None` if there is no such job.
     pub async fn explain(&self, tenant: &TenantName, id: JobId) -> Result<Option<Explanation>> {
         self.running.node.explain(tenant, id).await
+    }
+
+    /// Every limit of a tenant and every gate of it that is not at rest, by reach.
+    pub async fn limits(&self, tenant: &TenantName) -> Result<Vec<GateView>> {
+        self.running.node.limits(tenant).await
+    }
+
+    /// One of [`Engine::limits`]; `None` if nothing is limited so.
+    pub async fn limit(&self, tenant: &TenantName, reach: &Reach) -> Result<Option<GateView>> {
+        self.running.node.limit(tenant, reach).await
+    }
+
+    /// Holds from now on, also for what runs and waits already. A rule past a bound, or one that sets nothing, is refused.
+    pub async fn set_limit(&self, tenant: TenantName, reach: Reach, rule: Rule) -> Result<LimitSet> {
+        self.running.node.set_limit(tenant, reach, rule).await
+    }
+
+    /// False if there was no such limit.
+    pub async fn clear_limit(&self, tenant: TenantName, reach: Reach) -> Result<bool> {
+        self.running.node.clear_limit(tenant, reach).await
+    }
+
+    /// Closes the breakers in reach and forgets what workers were told. False if there is neither a limit nor a gate.
+    pub async fn reopen_limit(&self, tenant: TenantName, reach: Reach) -> Result<bool> {
+        self.running.node.reopen_limit(tenant, reach).await
     }
 
     /// Creates a schedule, or replaces what it says. What has fired stays fired.
@@ -212,6 +244,11 @@ impl Engine {
         self.running.node.cancel_workflow(tenant, id, reason).await
     }
 
+    /// Who is there, who leads, and who has which segment.
+    pub async fn cluster(&self) -> Result<ClusterView> {
+        self.running.node.cluster().await
+    }
+
     pub fn clock(&self) -> ClockView {
         self.running.node.clock_view()
     }
@@ -226,7 +263,7 @@ impl Engine {
         self.running.node.subscribe()
     }
 
-    /// Answers waiting claims with empty lists, finishes what was accepted, stops the actors, leaves the seats.
+    /// Hands the seats over, answers waiting claims with empty lists, finishes what was accepted, stops the actors.
     /// Calling it again waits for the same end.
     pub async fn shutdown(&self) {
         self.running.shutdown().await;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use mainspring_core::gate::Reach;
 use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::name::{QueueRef, ScheduleName, TenantName, TypeName};
 use mainspring_core::schedule::ScheduleRef;
@@ -25,6 +26,10 @@ pub struct Event {
     /// Where it is at hand; nothing is read from the store to say it.
     pub job_type: Option<TypeName>,
     pub schedule: Option<ScheduleName>,
+    /// The gate, or what was limited.
+    pub limit: Option<Reach>,
+    /// Until when a breaker is open, or a key closed.
+    pub until: Option<Time>,
     /// Why occurrences were skipped, or a schedule paused.
     pub reason: Option<String>,
     pub worker: Option<WorkerId>,
@@ -45,6 +50,8 @@ impl Event {
             queue: None,
             job_type: None,
             schedule: None,
+            limit: None,
+            until: None,
             reason: None,
             worker: None,
             attempt: None,
@@ -65,6 +72,10 @@ impl Event {
         Event { tenant: Some(schedule.tenant.clone()), schedule: Some(schedule.name.clone()), ..self }
     }
 
+    pub(crate) fn of_limit(self, tenant: TenantName, limit: Reach) -> Event {
+        Event { tenant: Some(tenant), limit: Some(limit), ..self }
+    }
+
     pub(crate) fn of_type(self, job_type: TypeName) -> Event {
         Event { job_type: Some(job_type), ..self }
     }
@@ -82,6 +93,8 @@ pub enum EventKind {
     Failed,
     Cancelled,
     Snoozed,
+    /// Whoever the job calls said to come back later: it is given back, and its key is closed.
+    RateLimited,
     Released,
     Reclaimed,
     Expired,
@@ -102,6 +115,18 @@ pub enum EventKind {
     /// Created or replaced.
     ScheduleChanged,
     ScheduleRemoved,
+    /// Set or replaced.
+    LimitChanged,
+    LimitRemoved,
+    /// A person closed its breaker and forgot what workers were told.
+    LimitReopened,
+    /// A worker was told to come back later: nothing of this key starts until then.
+    KeyClosed,
+    /// Too many attempts failed: nothing starts until then.
+    BreakerOpened,
+    /// A few jobs find out whether it can close.
+    BreakerProbing,
+    BreakerClosed,
     /// The reader was too slow and missed some.
     Lagged,
 }
@@ -118,6 +143,7 @@ impl EventKind {
             EventKind::Failed => "failed",
             EventKind::Cancelled => "cancelled",
             EventKind::Snoozed => "snoozed",
+            EventKind::RateLimited => "rate_limited",
             EventKind::Released => "released",
             EventKind::Reclaimed => "reclaimed",
             EventKind::Expired => "expired",
@@ -135,6 +161,13 @@ impl EventKind {
             EventKind::ScheduleResumed => "schedule_resumed",
             EventKind::ScheduleChanged => "schedule_changed",
             EventKind::ScheduleRemoved => "schedule_removed",
+            EventKind::LimitChanged => "limit_changed",
+            EventKind::LimitRemoved => "limit_removed",
+            EventKind::LimitReopened => "limit_reopened",
+            EventKind::KeyClosed => "key_closed",
+            EventKind::BreakerOpened => "breaker_opened",
+            EventKind::BreakerProbing => "breaker_probing",
+            EventKind::BreakerClosed => "breaker_closed",
             EventKind::Lagged => "lagged",
         }
     }

@@ -4,12 +4,12 @@
 //! Reading order:
 //! - [`Engine`] (`engine`): the handle that callers hold. `node`: what its parts share, how it starts and ends.
 //! - The verbs: `submit`, `workflow`, `dispatch` (claim), `report`, `settle`, `worker` (register, heartbeat, leave), `command`,
-//!   `schedule`, `forecast`, `explain`, `advance` (the clock of users' tests). Each is the caller's side, and the call to the store with all that follows from it.
+//!   `limit`, `schedule`, `forecast`, `explain`, `cluster`, `advance` (the clock of users' tests). Each is the caller's side, and the call to the store with all that follows from it.
 //! - `gather`: concurrent requests of one verb become one call.
 //! - The actors, each named for the moment it owns: [`trigger`] (something falls due), `sweep` (something ran out),
 //!   `ownership` (a term must be renewed). `actor` is the loop around them, `nudge`
 //!   wakes one, `calm` knows when all rest.
-//! - `announce`: who is told that something is ready. `relay`: the same for other nodes. `signal`: that the node closes. `events`: for onlookers.
+//! - `announce`: who is told that something is ready. `gated`: that a limit lets something go. `relay`: the same for other nodes. `signal`: that the node closes. `events`: for onlookers.
 //! - `clock` and `mint`: the only places with a clock, a sleep or a random number.
 //! - `settings`, `error`, `health`, [`measure`].
 
@@ -17,10 +17,12 @@ mod engine;
 mod node;
 
 mod advance;
+mod cluster;
 mod command;
 mod dispatch;
 mod explain;
 mod forecast;
+mod limit;
 mod report;
 mod schedule;
 mod settle;
@@ -39,6 +41,7 @@ pub mod trigger;
 
 mod announce;
 mod events;
+mod gated;
 mod relay;
 mod signal;
 
@@ -55,6 +58,7 @@ mod tests;
 
 pub use advance::{Advanced, ClockView};
 pub use clock::{Clock, ManualClock, SystemClock, VirtualClock};
+pub use cluster::{ClusterNode, ClusterSegment, ClusterView};
 pub use command::Bulk;
 pub use dispatch::ClaimAsk;
 pub use engine::{Engine, Parts};
@@ -66,6 +70,7 @@ pub use forecast::{
     Herd,
 };
 pub use health::Health;
+pub use limit::{BadLimit, LimitSet};
 pub use schedule::{Backfill, BackfillAsk, BackfillOccurrence, BackfillWas, Expect, ScheduleMove, SchedulePut};
 pub use settings::Settings;
 pub use settle::AttemptEnd;

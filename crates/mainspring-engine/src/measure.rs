@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, RwLock};
 
+use mainspring_core::gate::BreakerChange;
 use mainspring_core::job::ExecutionOutcome;
 use mainspring_core::name::QueueName;
 use mainspring_core::schedule::Reason;
@@ -36,12 +37,19 @@ pub const STORE_CALL_SECONDS: &str = "mainspring_store_call_seconds";
 /// Labels: `call`.
 pub const GATHER_JOBS: &str = "mainspring_gather_jobs";
 pub const SEATS_HELD: &str = "mainspring_seats_held";
+pub const LEADER: &str = "mainspring_leader";
+pub const FAILOVERS_TOTAL: &str = "mainspring_failovers_total";
+pub const DEPOSED_TOTAL: &str = "mainspring_deposed_total";
+pub const CLOCK_SKEW_SECONDS: &str = "mainspring_clock_skew_seconds";
 /// Labels: `how`.
 pub const SCHEDULE_FIRES_TOTAL: &str = "mainspring_schedule_fires_total";
 /// Labels: `reason`.
 pub const SCHEDULE_SKIPPED_TOTAL: &str = "mainspring_schedule_skipped_total";
 pub const SCHEDULE_MISSED_TOTAL: &str = "mainspring_schedule_missed_total";
 pub const SCHEDULE_LATENESS_SECONDS: &str = "mainspring_schedule_lateness_seconds";
+/// Labels: `to`.
+pub const BREAKER_CHANGES_TOTAL: &str = "mainspring_breaker_changes_total";
+pub const KEYS_CLOSED_TOTAL: &str = "mainspring_keys_closed_total";
 
 /// Tells the recorder what each of them means. Call it once, after the recorder is installed.
 pub fn describe() {
@@ -65,7 +73,13 @@ pub fn describe() {
     describe_counter!(SCHEDULE_SKIPPED_TOTAL, "Occurrences that made no job, by reason");
     describe_counter!(SCHEDULE_MISSED_TOTAL, "Occurrences that passed while nobody looked and were not caught up");
     describe_histogram!(SCHEDULE_LATENESS_SECONDS, Unit::Seconds, "From an occurrence to its job being stored");
+    describe_counter!(BREAKER_CHANGES_TOTAL, "Breakers that opened or closed, by what they became");
+    describe_counter!(KEYS_CLOSED_TOTAL, "Keys closed because a worker was told to come back later");
     describe_gauge!(SEATS_HELD, "Seats this node holds");
+    describe_gauge!(LEADER, "Whether this node leads");
+    describe_counter!(FAILOVERS_TOTAL, "Seats this node took because their holder's term ran out");
+    describe_counter!(DEPOSED_TOTAL, "Writes that the store refused because the seat was another's by then");
+    describe_gauge!(CLOCK_SKEW_SECONDS, Unit::Seconds, "How far this node's clock is ahead of the store's");
 }
 
 /// Queues with a label of their own; the rest are counted as `other`, so that metrics stay bounded.
@@ -133,6 +147,14 @@ pub(crate) struct Meters {
     pub(crate) fire_lateness: Histogram,
     pub(crate) claim_latency: Histogram,
     pub(crate) seats_held: Gauge,
+    breakers_opened: Counter,
+    breakers_probing: Counter,
+    breakers_closed: Counter,
+    pub(crate) keys_closed: Counter,
+    pub(crate) leads: Gauge,
+    pub(crate) failovers: Counter,
+    pub(crate) deposed: Counter,
+    pub(crate) clock_skew: Gauge,
     pub(crate) schedules: ScheduleMeters,
 }
 
@@ -174,12 +196,13 @@ pub(crate) struct QueueMeters {
     settled: [Counter; OUTCOMES.len()],
 }
 
-const OUTCOMES: [(ExecutionOutcome, &str); 7] = [
+const OUTCOMES: [(ExecutionOutcome, &str); 8] = [
     (ExecutionOutcome::Succeeded, "succeeded"),
     (ExecutionOutcome::Failed, "failed"),
     (ExecutionOutcome::TimedOut, "timed_out"),
     (ExecutionOutcome::Crashed, "crashed"),
     (ExecutionOutcome::Snoozed, "snoozed"),
+    (ExecutionOutcome::RateLimited, "rate_limited"),
     (ExecutionOutcome::Released, "released"),
     (ExecutionOutcome::Cancelled, "cancelled"),
 ];
@@ -218,7 +241,23 @@ impl Meters {
             fire_lateness: histogram!(FIRE_LATENESS_SECONDS),
             claim_latency: histogram!(CLAIM_LATENCY_SECONDS),
             seats_held: gauge!(SEATS_HELD),
+            breakers_opened: counter!(BREAKER_CHANGES_TOTAL, "to" => "open"),
+            breakers_probing: counter!(BREAKER_CHANGES_TOTAL, "to" => "probing"),
+            breakers_closed: counter!(BREAKER_CHANGES_TOTAL, "to" => "closed"),
+            keys_closed: counter!(KEYS_CLOSED_TOTAL),
+            leads: gauge!(LEADER),
+            failovers: counter!(FAILOVERS_TOTAL),
+            deposed: counter!(DEPOSED_TOTAL),
+            clock_skew: gauge!(CLOCK_SKEW_SECONDS),
             schedules: ScheduleMeters::new(),
+        }
+    }
+
+    pub(crate) fn breaker(&self, change: BreakerChange) -> &Counter {
+        match change {
+            BreakerChange::Opened { .. } => &self.breakers_opened,
+            BreakerChange::HalfOpen => &self.breakers_probing,
+            BreakerChange::Closed => &self.breakers_closed,
         }
     }
 

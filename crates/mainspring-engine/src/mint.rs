@@ -15,8 +15,10 @@ pub(crate) struct Mint(Mutex<Press>);
 
 impl Mint {
     #[allow(clippy::disallowed_methods, reason = "this is the place that owns randomness")]
-    pub(crate) fn new() -> Mint {
-        Mint(Mutex::new(Press { random: rand::make_rng(), last: (Time::ZERO, 0) }))
+    /// Draws from the machine, or from a seed.
+    pub(crate) fn new(seed: Option<u64>) -> Mint {
+        let random = seed.map_or_else(rand::make_rng, rand::SeedableRng::seed_from_u64);
+        Mint(Mutex::new(Press { random, last: (Time::ZERO, 0) }))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Press> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use mainspring_core::id::{LeaseId, NodeId};
 use mainspring_core::job::Job;
-use mainspring_core::seats::Seats;
+use mainspring_core::seats::{Role, Seats};
 use mainspring_core::store::{Beat, Claim, Hold, Pulse, Report, Settled, Settlement, Store, Submitted};
+use mainspring_core::time::Time;
 use mainspring_core::wakeups::{Wakeup, Wakeups};
 use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinHandle;
@@ -16,14 +17,15 @@ use crate::calm::Calm;
 use crate::clock::Clock;
 use crate::dispatch::{Backstop, Handful, Poll, Turn, Turned, give_back};
 use crate::engine::Parts;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::{Events, Stage};
+use crate::gated::Gated;
 use crate::gather::{Bounds, Gather, Gathering, gather};
 use crate::health::{Chart, Health};
 use crate::measure::Meters;
 use crate::mint::Mint;
 use crate::nudge::Nudge;
-use crate::ownership::{Holdings, Ownership};
+use crate::ownership::{Holdings, Ownership, Post};
 use crate::schedule::Calendars;
 use crate::settings::Settings;
 use crate::signal::Signal;
@@ -38,6 +40,7 @@ const LEAVE_MAX: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) id: NodeId,
+    pub(crate) started_at: Time,
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) seats: Arc<dyn Seats>,
@@ -49,6 +52,7 @@ pub(crate) struct Node {
     pub(crate) stage: Stage,
     pub(crate) chart: Chart,
     pub(crate) holdings: Holdings,
+    pub(crate) post: Post,
 
     pub(crate) submits: Gather<Job, Submitted>,
     pub(crate) claims: Gather<Claim, Handful>,
@@ -59,6 +63,7 @@ pub(crate) struct Node {
 
     pub(crate) poll: Poll,
     pub(crate) plan: Plan,
+    pub(crate) gated: Gated,
     /// Nudges for the actors; the trigger's is the plan's.
     pub(crate) ownership: Arc<Nudge>,
     pub(crate) sweep: Arc<Nudge>,
@@ -93,7 +98,7 @@ pub(crate) struct Ends {
 impl Node {
     pub(crate) fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
         let now = parts.clock.now();
-        let (mint, meters) = (Mint::new(), Meters::new());
+        let (mint, meters) = (Mint::new(settings.seed), Meters::new());
         let bounds = Bounds {
             call_max: settings.gather_jobs_max,
             calls_max: settings.gather_calls_max,
@@ -114,6 +119,7 @@ impl Node {
         let id = mint.lock().node();
         let node = Node {
             id,
+            started_at: now,
             plan: Plan::new(now, settings.look_ahead),
             settings,
             store: parts.store,
@@ -125,6 +131,7 @@ impl Node {
             stage: Stage::new(),
             chart: Chart::new(now),
             holdings: Holdings::none(),
+            post: Post::default(),
             submits,
             claims,
             settles,
@@ -132,6 +139,7 @@ impl Node {
             reports,
             beats,
             poll: Poll::new(),
+            gated: Gated::default(),
             ownership: Arc::default(),
             sweep: Arc::default(),
             rounds: Rounds::new(),
@@ -154,6 +162,11 @@ impl Node {
             hints: hints_end,
         };
         (Arc::new(node), ends)
+    }
+
+    /// Refuses what this node was not started for.
+    pub(crate) fn needs(&self, role: Role) -> Result<()> {
+        if self.settings.roles.has(role) { Ok(()) } else { Err(Error::Elsewhere { role: role.as_str() }) }
     }
 
     pub(crate) fn health(&self) -> Health {
@@ -185,6 +198,7 @@ impl Running {
         let (node, ends) = Node::new(parts, settings);
         let mut ownership = Ownership::new(node.clone());
         let mut trigger = Trigger::new(node.clone());
+        node.learn_limits().await?;
         let now = node.clock.now();
         let renew_at = ownership.tick(now).await?;
         let fire_at = trigger.tick(now).await?;
@@ -222,6 +236,12 @@ impl Running {
         let mut tasks = self.tasks.lock().await;
         let Some(Tasks { working, last }) = tasks.take() else { return };
         let node = &self.node;
+        // First the seats: while this node finishes what it has, others do already what falls due.
+        match tokio::time::timeout(LEAVE_MAX, node.hand_over()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "could not give up the seats; their terms will end"),
+            Err(_) => tracing::warn!("giving up the seats took too long; their terms will end"),
+        }
         node.closing.raise();
         node.poll.close();
         for task in working {
@@ -229,14 +249,6 @@ impl Running {
         }
         node.ended.raise();
         join(last).await;
-
-        let now = node.clock.now();
-        let left = tokio::time::timeout(LEAVE_MAX, node.seats.leave(now, node.id)).await;
-        match left {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "could not give up the seats; their terms will end"),
-            Err(_) => tracing::warn!("giving up the seats took too long; their terms will end"),
-        }
     }
 }
 

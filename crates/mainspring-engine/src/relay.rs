@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mainspring_core::wakeups::Wakeup;
 use tokio::sync::mpsc;
 
+use crate::announce::UNCOUNTED;
 use crate::node::Node;
 
 /// Hints that may wait to be told to others.
@@ -15,6 +16,7 @@ pub(crate) async fn tell(node: Arc<Node>, mut hints: mpsc::Receiver<Vec<Wakeup>>
     let mut closing = node.closing.listen();
     loop {
         tokio::select! {
+            biased;
             () = closing.raised() => return,
             Some(hints) = hints.recv() => node.wakeups.wake(hints).await,
         }
@@ -26,13 +28,16 @@ pub(crate) async fn hear(node: Arc<Node>) {
     let mut closing = node.closing.listen();
     loop {
         let hints = tokio::select! {
+            biased;
             () = closing.raised() => return,
             hints = node.wakeups.wakes() => hints,
         };
         for hint in hints {
             match hint {
+                Wakeup::Ready { queue, count: UNCOUNTED } => node.poll.probe_opened(&node, [queue]),
                 Wakeup::Ready { queue, count } => node.poll.wake(&node, &[(queue, count)]),
                 Wakeup::Due { at } => node.plan.expect(&[at]),
+                Wakeup::Seats => node.ownership.notify_one(),
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use mainspring_core::seats::Roles;
+
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +32,16 @@ pub struct Settings {
     pub inflight_max: usize,
     /// How long a seat is held without being renewed.
     pub term: Duration,
+    /// What this node does.
+    pub roles: Roles,
+    /// Where it listens, for people who look at the cluster.
+    pub address: Option<String>,
+    /// Of the program, for the same.
+    pub version: String,
+    /// A digest of which store has which segments; nodes that differ refuse to work together.
+    pub shards: u64,
+    /// Where ids and jitter are drawn from; `None` for the machine's own randomness. For a run that can be replayed.
+    pub seed: Option<u64>,
 }
 
 impl Default for Settings {
@@ -46,6 +58,11 @@ impl Default for Settings {
             gather_calls_max: 16,
             inflight_max: 10_000,
             term: Duration::from_secs(10),
+            roles: Roles::ALL,
+            address: None,
+            version: env!("CARGO_PKG_VERSION").into(),
+            shards: 0,
+            seed: None,
         }
     }
 }

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mainspring_core::id::{JobId, LeaseId};
+use mainspring_core::id::{Fence, JobId, LeaseId};
 use mainspring_core::job::{ExecutionOutcome, JobView};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{QueueRef, TenantName};
-use mainspring_core::store::{self, Settled, Settlement};
+use mainspring_core::store::{self, GateNews, Settled, Settlement};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{self, Attempt, Outcome, Verdict};
 
@@ -27,6 +27,9 @@ pub struct AttemptEnd {
     pub outcome: Outcome,
 }
 
+/// A fence that no store hands out: what is settled under it is answered as stale.
+const NEVER: Fence = Fence(0);
+
 impl gather::Item for Settlement {}
 
 impl Node {
@@ -41,7 +44,10 @@ impl Node {
         let now = self.clock.now();
         let settle = |end: AttemptEnd| {
             let verdict = self.decide(views.get(&(end.tenant, end.lease.job)), end.lease, end.outcome, now);
-            Settlement { lease: end.lease, verdict }
+            match verdict {
+                Some(verdict) => Settlement { lease: end.lease, verdict },
+                None => Settlement { lease: LeaseId { fence: NEVER, ..end.lease }, verdict: Verdict::Release },
+            }
         };
         Ok(ends.into_iter().map(settle).collect())
     }
@@ -60,16 +66,16 @@ impl Node {
         Ok(views)
     }
 
-    fn decide(&self, view: Option<&JobView>, lease: LeaseId, outcome: Outcome, now: Time) -> Verdict {
+    /// `None` if this tenant has no job that is held so: whatever its worker says is stale.
+    fn decide(&self, view: Option<&JobView>, lease: LeaseId, outcome: Outcome, now: Time) -> Option<Verdict> {
         if let Outcome::Succeeded { result } = outcome {
-            return Verdict::Succeed { result };
+            return Some(Verdict::Succeed { result });
         }
         let held = |view: &&JobView| view.standing.lease.as_ref().is_some_and(|held| held.fence == lease.fence);
-        // The store will call it stale, whatever the verdict; this one would do no harm either.
-        let Some(view) = view.filter(held) else { return Verdict::Release };
+        let view = view.filter(held)?;
         let cancel_asked = view.standing.lease.as_ref().and_then(|held| held.cancel_asked.as_deref());
         let attempt = Attempt { job: &view.job, tally: view.standing.tally, cancel_asked };
-        verdict::decide(attempt, outcome, now, self.mint.lock().seed())
+        Some(verdict::decide(attempt, outcome, now, self.mint.lock().seed()))
     }
 }
 
@@ -87,7 +93,7 @@ pub(crate) async fn apply(node: &Arc<Node>, settlements: Vec<Settlement>) -> sto
     let answers = node.meters.time_gathered(Call::Settle, outcomes.len(), call).await?;
 
     node.count_settled(&answers, &outcomes);
-    node.announce(now, news(&answers));
+    node.announce(now, news(now, &answers));
     if answers.iter().any(|answer| matches!(answer, Settled::Applied { awaited: true, .. })) {
         node.plan.release();
     }
@@ -97,12 +103,20 @@ pub(crate) async fn apply(node: &Arc<Node>, settlements: Vec<Settlement>) -> sto
             told.filter_map(|((job, error), (answer, &outcome))| event(now, job, error, answer, outcome))
         });
     }
+    answers.iter().filter_map(gates_of).for_each(|gates| node.tell_gates(now, gates));
     Ok(answers)
 }
 
-fn news(answers: &[Settled]) -> News {
+fn news(now: Time, answers: &[Settled]) -> News {
     let mut news = News::default();
     for answer in answers {
+        if let Some(gates) = gates_of(answer) {
+            news.gates(gates);
+            if gates.closed.as_ref().is_some_and(|&(_, until)| until > now) {
+                // It is ready and stands before the gate that it has closed.
+                continue;
+            }
+        }
         match answer {
             Settled::Applied { state: State::Ready, queue, .. } => news.ready(&queue.tenant, &queue.queue),
             Settled::Applied { state: State::Waiting, ready_at, .. } => news.due(*ready_at),
@@ -110,6 +124,13 @@ fn news(answers: &[Settled]) -> News {
         }
     }
     news
+}
+
+fn gates_of(answer: &Settled) -> Option<&GateNews> {
+    match answer {
+        Settled::Applied { gates, .. } => gates.as_deref(),
+        Settled::Stale => None,
+    }
 }
 
 impl Node {
@@ -145,6 +166,7 @@ fn event(now: Time, job: JobId, error: Option<String>, answer: &Settled, outcome
         (_, State::Dead) => EventKind::Failed,
         (_, State::Cancelled) => EventKind::Cancelled,
         (ExecutionOutcome::Snoozed, _) => EventKind::Snoozed,
+        (ExecutionOutcome::RateLimited, _) => EventKind::RateLimited,
         (ExecutionOutcome::Released, _) => EventKind::Released,
         _ => EventKind::Retrying,
     };

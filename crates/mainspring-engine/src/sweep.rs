@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_core::seats::Warrant;
 use mainspring_core::store::{Prune, Reclaim, Reclaimed, Settlement, TakenBack};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{self, Attempt, Cause, Outcome};
 
 use crate::actor::Actor;
+use crate::announce::News;
 use crate::error::Result;
 use crate::events::{Event, EventKind};
 use crate::measure::Call;
@@ -52,15 +54,21 @@ impl Sweep {
         now < self.spare_until
     }
 
-    async fn reclaim(&self, now: Time, spare_silent: bool) -> Result<()> {
+    /// Answers whether this node still leads.
+    async fn reclaim(&self, now: Time, spare_silent: bool, warrant: Warrant) -> Result<bool> {
         let node = &self.node;
         while !node.closing.is_raised() {
-            let ask = Reclaim { limit: RECLAIM_JOBS_MAX, hold_until: node.clock.now().after(HOLD), spare_silent };
+            let (hold_until, warrant) = (node.clock.now().after(HOLD), Some(warrant));
+            let ask = Reclaim { limit: RECLAIM_JOBS_MAX, hold_until, spare_silent, warrant };
             let reclaimed = node.meters.time(Call::Reclaim, node.store.reclaim(now, ask)).await?;
+            if reclaimed.deposed {
+                return Ok(false);
+            }
             let more = reclaimed.more;
             self.tell(now, &reclaimed);
             if !reclaimed.expired.is_empty() {
                 node.plan.release();
+                self.pass_over(now, &reclaimed);
             }
             let settlements: Vec<Settlement> =
                 reclaimed.leases.into_iter().map(|lost| self.decide(now, lost)).collect();
@@ -71,7 +79,16 @@ impl Sweep {
                 break;
             }
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// A job that stood first before a gate kept others from passing it.
+    fn pass_over(&self, now: Time, reclaimed: &Reclaimed) {
+        if self.node.gated.is_known() {
+            let mut news = News::default();
+            news.opened(reclaimed.expired.iter().map(|(_, queue)| queue.clone()));
+            self.node.announce(now, news);
+        }
     }
 
     fn decide(&self, now: Time, lost: TakenBack) -> Settlement {
@@ -111,21 +128,35 @@ impl Sweep {
         });
     }
 
-    async fn prune(&self, now: Time) -> Result<()> {
+    /// Answers whether this node still leads.
+    async fn prune(&self, now: Time, warrant: Warrant) -> Result<bool> {
         let node = &self.node;
         let ask = Prune {
             ended_before: now.before(node.settings.retention),
             dead_before: now.before(node.settings.dead_retention),
             ledger_before: now.before(node.settings.ledger_retention),
             limit: PRUNE_ITEMS_MAX,
+            warrant: Some(warrant),
         };
         let stop_at = node.clock.now().after(PRUNE_BUDGET);
         while !node.closing.is_raised() {
             let pruned = node.meters.time(Call::Prune, node.store.prune(now, ask)).await?;
+            if pruned.deposed {
+                return Ok(false);
+            }
             node.meters.pruned.increment(pruned.jobs);
             if !pruned.more || node.clock.now() >= stop_at {
                 break;
             }
+        }
+        Ok(true)
+    }
+
+    async fn sweep(&self, now: Time, spare_silent: bool, warrant: Warrant) -> Result<()> {
+        if self.reclaim(now, spare_silent, warrant).await? && self.prune(now, warrant).await? {
+            self.node.chart.swept(now);
+        } else {
+            self.node.deposed_as_leader();
         }
         Ok(())
     }
@@ -136,10 +167,8 @@ impl Actor for Sweep {
 
     async fn tick(&mut self, now: Time) -> Result<Time> {
         let spare_silent = self.spares_silent(now);
-        if self.node.holdings.leads(now) {
-            self.reclaim(now, spare_silent).await?;
-            self.prune(now).await?;
-            self.node.chart.swept(now);
+        if let Some(warrant) = self.node.holdings.leads(now) {
+            self.sweep(now, spare_silent, warrant).await?;
         }
         let ended_at = self.node.clock.now();
         self.ended_at = ended_at;

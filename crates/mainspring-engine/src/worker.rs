@@ -8,6 +8,7 @@ use mainspring_core::limits;
 use mainspring_core::name::TenantName;
 use mainspring_core::store::{self, Beat, BeatKind, Pulse, WorkerInfo};
 
+use crate::announce::News;
 use crate::error::Result;
 use crate::gather;
 use crate::measure::Call;
@@ -72,11 +73,16 @@ impl Node {
         let count = beats.len();
         let call = self.store.heartbeat(now, beats);
         let pulses = self.meters.time_gathered(Call::Heartbeat, count, call).await?;
-        let released = pulses.iter().filter_map(|pulse| match pulse {
-            Pulse::Alive { released, .. } => Some(released),
-            Pulse::Unknown => None,
-        });
-        self.poll.probe(&self, released.flatten().cloned());
+        let mut news = News::default();
+        for pulse in &pulses {
+            let Pulse::Alive { released, gates, .. } = pulse else { continue };
+            news.opened(released.iter().cloned());
+            if let Some(gates) = gates {
+                news.gates(gates);
+                self.tell_gates(now, gates);
+            }
+        }
+        self.announce(now, news);
         Ok(pulses)
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use mainspring_core::id::LeaseId;
 use mainspring_core::job::Claimed;
-use mainspring_core::name::QueueRef;
 use mainspring_core::store::{ClaimAnswer, Settlement};
 use mainspring_core::verdict::Verdict;
 use tokio::sync::mpsc;
 
+use super::parking::Line;
 use crate::node::Node;
 use crate::settle;
 use crate::signal::Listener;
@@ -49,8 +49,8 @@ impl Handful {
         }
     }
 
-    pub(crate) fn count_of(&self, queue: &QueueRef) -> usize {
-        let is_of = |claimed: &&Claimed| claimed.job.queue == queue.queue && claimed.job.tenant == queue.tenant;
+    pub(super) fn count_of(&self, line: &Line) -> usize {
+        let is_of = |claimed: &&Claimed| line.has(&claimed.job.tenant, &claimed.job.queue);
         self.jobs().unwrap_or_default().iter().filter(is_of).count()
     }
 }
@@ -84,6 +84,7 @@ pub(crate) async fn give_back(
         while let Err(error) = settle::apply(&node, leases.iter().copied().map(release).collect()).await {
             tracing::warn!(%error, jobs = leases.len(), "could not give back jobs that their worker did not receive");
             tokio::select! {
+                biased;
                 () = node.clock.patience(AGAIN_AFTER) => {}
                 // Their leases run out by themselves.
                 () = ended.raised() => return,

@@ -2,6 +2,7 @@
 
 use super::*;
 use mainspring_core::id::WorkerId;
+use mainspring_core::store::Whose;
 use proptest::prelude::*;
 
 type Answer = oneshot::Receiver<Result<Handful>>;
@@ -14,6 +15,7 @@ fn waiter(worker: u128, queues: &[&str], max: usize) -> (Waiter, Answer) {
     let claim = Claim {
         worker: WorkerId(uuid::Uuid::from_u128(worker)),
         tenant: TenantName::default_tenant(),
+        whose: Whose::Own,
         queues: queues.iter().map(|name| QueueName::parse(name).unwrap()).collect(),
         max,
     };
@@ -41,7 +43,7 @@ fn a_wake_takes_as_many_as_it_can_serve_first_come_first() {
     assert_eq!(workers(&parking.wake(&[(queue("b"), 9)])), []);
     let woken = parking.wake(&[(queue("a"), 4)]);
     assert_eq!(workers(&woken), [1, 2]);
-    assert_eq!(woken[1].by, Some((queue("a"), 2)));
+    assert_eq!(woken[1].by, Some((Line::Queue(queue("a")), 2)));
     assert_eq!(workers(&parking.wake(&[(queue("a"), 9)])), [3, 4]);
 }
 
@@ -85,7 +87,7 @@ fn who_hung_up_or_whose_time_is_over_is_passed_over() {
     assert!(parking.leave(ticket, &over), "it was waiting");
     assert!(!parking.leave(ticket, &over), "it is gone");
     assert_eq!(workers(&parking.wake(&[(queue("a"), 1)])), [3]);
-    assert_eq!(parking.queues(), [], "nothing is left behind");
+    assert_eq!(parking.lines(), [], "nothing is left behind");
 }
 
 #[test]
@@ -106,6 +108,54 @@ fn a_closed_parking_sends_everyone_away() {
     let (waiter, _answer) = waiter(3, &["a"], 1);
     let generation = parking.generation(&waiter.claim);
     assert!(matches!(parking.park(waiter, generation), Parked::Over(_)));
+}
+
+/// A queue of another tenant.
+fn foreign(name: &str) -> QueueRef {
+    QueueRef { tenant: TenantName::parse("other").unwrap(), ..queue(name) }
+}
+
+fn for_all(worker: u128, queues: &[&str]) -> (Waiter, Answer) {
+    let (mut waiter, answer) = waiter(worker, queues, 1);
+    waiter.claim.whose = Whose::All;
+    (waiter, answer)
+}
+
+fn park_for_all(parking: &Parking, worker: u128, queues: &[&str]) -> Answer {
+    let (waiter, answer) = for_all(worker, queues);
+    let generation = parking.generation(&waiter.claim);
+    assert!(matches!(parking.park(waiter, generation), Parked::Waiting { .. }));
+    answer
+}
+
+#[test]
+fn a_claim_for_every_tenant_is_woken_by_any_of_them_in_its_turn() {
+    let parking = Parking::new();
+    let _own = park(&parking, 1, &["a"], 1);
+    let _all = [2, 3].map(|worker| park_for_all(&parking, worker, &["a", "b"]));
+    let _late = park(&parking, 4, &["a"], 1);
+    assert_eq!(workers(&parking.wake(&[(foreign("c"), 9)])), []);
+    assert_eq!(workers(&parking.wake(&[(foreign("a"), 1)])), [2], "the first is not for that tenant");
+    assert_eq!(workers(&parking.wake(&[(queue("a"), 9)])), [1, 3, 4], "first come first, whoever for");
+    assert_eq!(parking.lines(), [], "nothing is left behind");
+}
+
+#[test]
+fn a_wake_of_any_tenant_between_the_look_and_the_parking_is_not_lost() {
+    let parking = Parking::new();
+    let (waiter, _answer) = for_all(1, &["a"]);
+    let generation = parking.generation(&waiter.claim);
+    assert!(parking.wake(&[(foreign("a"), 1)]).is_empty());
+    assert!(matches!(parking.park(waiter, generation), Parked::Changed(_)));
+}
+
+#[test]
+fn a_wake_by_name_alone_serves_those_who_wait_for_every_tenant() {
+    let parking = Parking::new();
+    let _own = park(&parking, 1, &["a"], 1);
+    let _all = park_for_all(&parking, 2, &["a"]);
+    assert_eq!(workers(&parking.wake_lines(&[(Line::Name(queue("a").queue), 9)])), [2]);
+    assert!(parking.is_waited_for(&queue("a")) && !parking.is_waited_for(&foreign("a")));
 }
 
 proptest! {
@@ -139,9 +189,9 @@ proptest! {
                     waiting.retain(|(ticket, ..)| !tickets.contains(ticket));
                 }
             }
-            let wanted: BTreeSet<QueueRef> =
-                waiting.iter().flat_map(|(_, queues, _)| QUEUES[*queues]).map(|name| queue(name)).collect();
-            prop_assert_eq!(parking.queues().into_iter().collect::<BTreeSet<_>>(), wanted);
+            let wanted: BTreeSet<Line> =
+                waiting.iter().flat_map(|(_, queues, _)| QUEUES[*queues]).map(|name| Line::Queue(queue(name))).collect();
+            prop_assert_eq!(parking.lines().into_iter().collect::<BTreeSet<_>>(), wanted);
         }
     }
 }

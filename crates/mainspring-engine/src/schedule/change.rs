@@ -141,6 +141,7 @@ impl Node {
             to,
             jobs: plan.jobs,
             rows: plan.rows.clone(),
+            warrant: None,
         };
         let Turned::Done { version, jobs } = self.turn_one(now, turn).await? else { return Ok(None) };
         let then = (!is_removal).then_some(&plan.then);

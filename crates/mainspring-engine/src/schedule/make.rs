@@ -42,7 +42,7 @@ impl Node {
             let mut jobs = match self.make(now, &view, schedule::trigger(&view, id, now)).await? {
                 Turned::Done { jobs, .. } => jobs,
                 Turned::Refused { answer, .. } => vec![answer],
-                Turned::Lost { .. } => continue,
+                Turned::Lost { .. } | Turned::Deposed => continue,
             };
             return Ok(Some(Submission::new(id, jobs.pop().expect("one answer for one job"))));
         }
@@ -89,7 +89,7 @@ impl Node {
         }
         Ok(match self.make(now, view, plan).await? {
             Turned::Done { .. } => Step::Done { occurrences, more },
-            Turned::Lost { .. } => Step::Lost,
+            Turned::Lost { .. } | Turned::Deposed => Step::Lost,
             Turned::Refused { answer, .. } => Step::Refused(answer),
         })
     }
@@ -102,6 +102,7 @@ impl Node {
             to: To::Move(plan.then.clone()),
             jobs: plan.jobs,
             rows: plan.rows.clone(),
+            warrant: None,
         };
         let turned = self.turn_one(now, turn).await?;
         if let Turned::Done { jobs, .. } = &turned {

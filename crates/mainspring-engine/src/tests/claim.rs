@@ -177,7 +177,7 @@ async fn a_node_that_shuts_down_answers_who_waits_and_refuses_the_rest() {
     assert!(matches!(world.engine.claim(ask(worker, seconds(1))).await, Err(Error::Closed)));
     assert_eq!(events.next().await, None);
     assert!(!world.engine.health().ready);
-    let terms = Seats::terms(&*world.ground.seats).await.unwrap();
+    let terms = world.ground.seats.roll().await.unwrap().terms;
     assert!(terms.iter().all(|term| term.until <= world.now()), "the seats are free for the next node");
 }
 

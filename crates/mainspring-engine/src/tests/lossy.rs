@@ -1,4 +1,4 @@
-//! A store that does what it is told and loses the reply, or lets somebody else be faster.
+//! A store that does what it is told and counts it, and loses the reply or lets somebody else be faster.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -10,11 +10,13 @@ use super::*;
 
 #[derive(Debug, Default)]
 pub(super) struct Lossy {
-    inner: Memory,
+    pub(super) inner: Arc<Memory>,
     /// The replies to so many turns are lost.
     pub(super) lose: AtomicUsize,
     /// Before so many turns, somebody else turns the same schedule.
     pub(super) meddle: AtomicUsize,
+    /// How often it was asked to promote or to claim.
+    pub(super) calls: AtomicUsize,
 }
 
 fn takes_one(count: &AtomicUsize) -> bool {
@@ -28,10 +30,12 @@ impl Store for Lossy {
     }
 
     async fn promote(&self, now: Time, ask: Promote) -> Result<Promoted> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
         self.inner.promote(now, ask).await
     }
 
     async fn claim(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
         self.inner.claim(now, claims).await
     }
 
@@ -60,7 +64,7 @@ impl Store for Lossy {
             && let Some(view) = self.inner.schedule(&turns[0].schedule).await?
         {
             let (schedule, to) = (turns[0].schedule.clone(), To::Move(view.standing));
-            let other = Turn { schedule, expect: Some(view.version), to, jobs: vec![], rows: vec![] };
+            let other = Turn { schedule, expect: Some(view.version), to, jobs: vec![], rows: vec![], warrant: None };
             self.inner.turn(now, vec![other]).await?;
         }
         let turned = self.inner.turn(now, turns).await?;
@@ -119,6 +123,14 @@ impl Views for Lossy {
 
     async fn workflow(&self, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
         self.inner.workflow(tenant, id).await
+    }
+
+    async fn gates(&self, tenant: &TenantName, now: Time) -> Result<Vec<GateView>> {
+        self.inner.gates(tenant, now).await
+    }
+
+    async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>> {
+        self.inner.hurdles(tenant, id, now).await
     }
 
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {

@@ -3,14 +3,18 @@
 //! [`World::still`] has a node whose actors the test ticks by hand, [`World::running`] one that runs by itself.
 
 mod advance;
+mod breaker;
 mod claim;
+mod cluster;
 mod command;
 mod depend;
 mod forecast;
+mod limits;
 mod lossy;
 mod operate;
 mod ownership;
 mod settle;
+mod share;
 mod storm;
 mod sweep;
 mod trigger;
@@ -18,25 +22,28 @@ mod turn;
 mod worker;
 mod workflow;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use mainspring_core::gate::{Reach, Rule};
 use mainspring_core::id::{JobId, NodeId, WorkerId};
 use mainspring_core::job::{Claimed, Failure, JobView, Json, Keys};
 use mainspring_core::lifecycle::State;
-use mainspring_core::name::{QueueName, ScheduleName, TenantName, TypeName};
+use mainspring_core::name::{LimitKey, QueueName, ScheduleName, TenantName, TypeName};
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::{Backoff, RetryPolicy};
 use mainspring_core::schedule::{
     Catchup, LedgerRow, Overlap, Schedule, ScheduleRef, ScheduleView, Spec, Template, What,
 };
-use mainspring_core::seats::{Seat, Seats, Term};
-use mainspring_core::store::{self, ClaimAnswer, Filter, LedgerQuery, Query, Settled, Store, Submitted, WorkerInfo};
+use mainspring_core::seats::{Assign, Assigned, NodeInfo, Roll, Seat, Seats, Term};
+use mainspring_core::store::{
+    self, ClaimAnswer, Filter, LedgerQuery, Query, Settled, Store, Submitted, Whose, WorkerInfo,
+};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{Outcome, RetryWish};
-use mainspring_store::memory::{Alone, Memory, MemorySeats};
+use mainspring_store::memory::{Alone, Memory};
 
 use crate::node::{Node, Running};
 use crate::{AttemptEnd, ClaimAsk, Clock, Draft, Engine, Expect, ManualClock, Parts, SchedulePut, Settings, When};
@@ -82,6 +89,27 @@ fn draft() -> Draft {
     }
 }
 
+/// One that takes a slot of this key.
+fn slot_of(key: &str) -> Draft {
+    let concurrency = Some(LimitKey::parse(key).unwrap());
+    Draft { keys: Keys { concurrency, ..Keys::default() }, ..draft() }
+}
+
+/// One that takes a permit of this key.
+fn permit_of(key: &str) -> Draft {
+    let rate = Some(LimitKey::parse(key).unwrap());
+    Draft { keys: Keys { rate, ..Keys::default() }, ..draft() }
+}
+
+fn reach(text: &str) -> Reach {
+    Reach::parse(text).unwrap()
+}
+
+/// So many at once.
+fn at_once(concurrency: u32) -> Rule {
+    Rule { concurrency: Some(concurrency), ..Rule::default() }
+}
+
 fn due_in(wait: Duration) -> Draft {
     Draft { when: When::In(wait), ..draft() }
 }
@@ -109,7 +137,11 @@ fn schedule(name: &str, every: Duration) -> Schedule {
 }
 
 fn ask(worker: WorkerId, wait: Duration) -> ClaimAsk {
-    ClaimAsk { worker, tenant: tenant(), queues: vec![QueueName::default_queue()], max: 10, wait }
+    ClaimAsk { worker, tenant: tenant(), whose: Whose::Own, queues: vec![QueueName::default_queue()], max: 10, wait }
+}
+
+fn done() -> Outcome {
+    Outcome::Succeeded { result: None }
 }
 
 fn failed() -> Outcome {
@@ -117,7 +149,7 @@ fn failed() -> Outcome {
 }
 
 fn end(claimed: &Claimed, outcome: Outcome) -> AttemptEnd {
-    AttemptEnd { lease: claimed.lease_id(), tenant: tenant(), outcome }
+    AttemptEnd { lease: claimed.lease_id(), tenant: claimed.job.tenant.clone(), outcome }
 }
 
 fn jobs(answer: ClaimAnswer) -> Vec<Claimed> {
@@ -127,14 +159,44 @@ fn jobs(answer: ClaimAnswer) -> Vec<Claimed> {
     }
 }
 
+/// On the one thread of a test everybody has had their turn after this many.
+async fn settled_down() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+fn ids(claimed: &[Claimed]) -> Vec<JobId> {
+    claimed.iter().map(|claimed| claimed.job.id).collect()
+}
+
 /// Seats that a test can take out of reach.
 #[derive(Debug, Default)]
 struct FlakySeats {
-    seats: MemorySeats,
+    seats: Arc<Memory>,
     out_of_reach: AtomicBool,
+    /// How often somebody gave seats up.
+    given_up: AtomicUsize,
+    /// The store's own clock, if it has one.
+    clock: Mutex<Option<Time>>,
 }
 
 impl FlakySeats {
+    fn of(seats: Arc<Memory>) -> Arc<FlakySeats> {
+        Arc::new(FlakySeats { seats, ..FlakySeats::default() })
+    }
+
+    fn reach(&self) -> store::Result<&Memory> {
+        match self.out_of_reach.load(Ordering::Relaxed) {
+            true => Err(store::Error::Unavailable("out of reach".into())),
+            false => Ok(&self.seats),
+        }
+    }
+
+    fn set_clock(&self, now: Option<Time>) {
+        *self.clock.lock().unwrap() = now;
+    }
+
     fn set_out_of_reach(&self, out_of_reach: bool) {
         self.out_of_reach.store(out_of_reach, Ordering::Relaxed);
     }
@@ -142,19 +204,33 @@ impl FlakySeats {
 
 #[async_trait]
 impl Seats for FlakySeats {
+    async fn renew(&self, now: Time, node: NodeInfo, until: Time) -> store::Result<Roll> {
+        self.reach()?.renew(now, node, until).await
+    }
+
     async fn take(&self, now: Time, node: NodeId, seats: Vec<Seat>, until: Time) -> store::Result<Vec<Term>> {
-        if self.out_of_reach.load(Ordering::Relaxed) {
-            return Err(store::Error::Unavailable("out of reach".into()));
-        }
-        self.seats.take(now, node, seats, until).await
+        self.reach()?.take(now, node, seats, until).await
+    }
+
+    async fn give_up(&self, now: Time, node: NodeId, seats: Vec<Seat>) -> store::Result<()> {
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+        self.reach()?.give_up(now, node, seats).await
+    }
+
+    async fn assign(&self, now: Time, assign: Assign) -> store::Result<Assigned> {
+        self.reach()?.assign(now, assign).await
     }
 
     async fn leave(&self, now: Time, node: NodeId) -> store::Result<()> {
-        self.seats.leave(now, node).await
+        self.reach()?.leave(now, node).await
     }
 
-    async fn terms(&self) -> store::Result<Vec<Term>> {
-        Seats::terms(&self.seats).await
+    async fn roll(&self) -> store::Result<Roll> {
+        self.reach()?.roll().await
+    }
+
+    async fn clock(&self) -> store::Result<Option<Time>> {
+        Ok(*self.clock.lock().unwrap())
     }
 }
 
@@ -168,7 +244,13 @@ struct Ground {
 
 impl Ground {
     fn new() -> Ground {
-        Ground { clock: Arc::new(ManualClock::new(START)), store: Arc::new(Memory::new()), seats: Arc::default() }
+        let store = Arc::new(Memory::new());
+        Ground::with(store.clone(), store)
+    }
+
+    /// A store that keeps its seats in this one.
+    fn with(store: Arc<dyn Store>, seats: Arc<Memory>) -> Ground {
+        Ground { clock: Arc::new(ManualClock::new(START)), store, seats: FlakySeats::of(seats) }
     }
 
     fn parts(&self) -> Parts {
@@ -225,11 +307,12 @@ impl World {
     async fn waiting(&self, ask: ClaimAsk) -> tokio::task::JoinHandle<Vec<Claimed>> {
         let engine = self.engine.clone();
         let claim = tokio::spawn(async move { jobs(engine.claim(ask).await.unwrap()) });
-        // On the one thread of a test everybody has had their turn after this many.
-        for _ in 0..100 {
-            tokio::task::yield_now().await;
-        }
+        settled_down().await;
         claim
+    }
+
+    async fn limit(&self, text: &str, rule: Rule) {
+        self.engine.set_limit(tenant(), reach(text), rule).await.unwrap();
     }
 
     async fn claim_now(&self, worker: WorkerId) -> Vec<Claimed> {

@@ -51,7 +51,7 @@ async fn what_does_not_compile_is_refused_with_its_place() {
 #[tokio::test]
 async fn a_fire_in_between_does_not_make_a_request_fail() {
     let store = Arc::new(Lossy::default());
-    let world = World::still_on(Ground { store: store.clone(), ..Ground::new() });
+    let world = World::still_on(Ground::with(store.clone(), store.inner.clone()));
     let at = world.put(hourly()).await;
     let meddle = |times| store.meddle.store(times, Ordering::Relaxed);
     meddle(3);

@@ -23,7 +23,7 @@ async fn a_node_that_cannot_renew_stops_acting_before_its_term_ends() {
     assert!(ownership.tick(START.after(seconds(3))).await.is_err());
     assert_eq!(world.node().holdings.segments(START.after(ms(8_999))), Segments::ALL);
     assert_eq!(world.node().holdings.segments(START.after(seconds(9))), Segments::NONE);
-    assert!(!world.node().holdings.leads(START.after(seconds(9))));
+    assert_eq!(world.node().holdings.leads(START.after(seconds(9))), None);
     world.ground.clock.advance(ms(9_600));
     trigger.tick(world.now()).await.unwrap();
     assert_eq!(world.state(id).await, State::Waiting);

@@ -161,3 +161,17 @@ async fn settlements_stand_when_the_claim_beside_them_is_refused() {
     assert_eq!(given.unwrap(), ClaimAnswer::UnknownWorker);
     assert_eq!(world.state(id).await, State::Succeeded);
 }
+
+#[tokio::test]
+async fn a_failure_stays_where_it_is_one_that_another_tenant_tells_of_is_stale() {
+    let world = World::running().await;
+    let worker = world.worker().await;
+    let id = world.submit(draft()).await;
+    let claimed = world.claim_now(worker).await.remove(0);
+    let stranger = TenantName::parse("stranger").unwrap();
+    for outcome in [Outcome::Released, Outcome::Crashed, Outcome::Snoozed { wait: seconds(1) }] {
+        let told = AttemptEnd { tenant: stranger.clone(), ..end(&claimed, outcome) };
+        assert_eq!(world.engine.settle(vec![told]).await.unwrap(), [Settled::Stale]);
+    }
+    assert_eq!(world.state(id).await, State::Running);
+}

@@ -89,7 +89,7 @@ async fn a_schedule_fires_at_its_instants_and_tells_the_wheel_of_the_next() {
 #[tokio::test]
 async fn every_occurrence_makes_exactly_one_job_though_replies_are_lost() {
     let store = Arc::new(Lossy::default());
-    let mut firing = Firing::on(Ground { store: store.clone(), ..Ground::new() });
+    let mut firing = Firing::on(Ground::with(store.clone(), store.inner.clone()));
     let at = firing.world.put(schedule("often", seconds(10))).await;
     for round in 1..=30 {
         store.lose.store(round % 4, Ordering::Relaxed);
@@ -239,7 +239,7 @@ async fn a_schedule_that_cannot_be_read_any_more_is_paused_and_says_why() {
     let view = firing.world.schedule(&at).await;
     other.when.zone = "Europe/Atlantis".into();
     let to = To::Put { schedule: Box::new(other), standing: view.standing };
-    let turn = Turn { schedule: at.clone(), expect: Some(view.version), to, jobs: vec![], rows: vec![] };
+    let turn = Turn { schedule: at.clone(), expect: Some(view.version), to, jobs: vec![], rows: vec![], warrant: None };
     firing.world.ground.store.turn(START, vec![turn]).await.unwrap();
 
     firing.fire_at(START.after(seconds(10))).await;
@@ -253,7 +253,7 @@ async fn a_schedule_that_cannot_be_read_any_more_is_paused_and_says_why() {
 #[tokio::test]
 async fn a_schedule_that_the_store_refuses_is_paused_and_stops_no_other() {
     let store = Arc::new(Memory::with_queues_max(1));
-    let mut firing = Firing::on(Ground { store, ..Ground::new() });
+    let mut firing = Firing::on(Ground::with(store.clone(), store));
     let mut refused = schedule("a-queue-too-many", seconds(10));
     refused.job.queue = queue("one-too-many");
     let good = firing.world.put(schedule("good", seconds(10))).await;

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_core::name::QueueRef;
+use mainspring_core::seats::Warrants;
 use mainspring_core::segment::Segments;
 use mainspring_core::store::{Promote, Promoted};
 use mainspring_core::time::Time;
+use mainspring_core::wakeups::Wakeup;
 
 use crate::actor::Actor;
 use crate::announce::News;
@@ -24,6 +26,8 @@ pub(crate) const RESYNC_EVERY: Duration = Duration::from_secs(1);
 /// A child that was let go may have to wait for a time of its own, and only a resync tells it to the wheel. Chains of jobs end
 /// often, and a resync is dear: they share one.
 const RELEASED_RESYNC: Duration = Duration::from_millis(20);
+/// The shortest time there is.
+const TICK: Duration = Duration::from_millis(1);
 /// Jobs promoted in one call, so that a burst does not keep the store from its other work.
 const PROMOTE_JOBS_MAX: usize = 20_000;
 
@@ -43,11 +47,12 @@ impl Trigger {
     async fn fire(&self, now: Time, look_ahead: bool) -> Result<()> {
         loop {
             // A burst takes a while, and the seats may be lost meanwhile.
-            let segments = self.node.holdings.segments(self.node.clock.now().max(now));
+            let (segments, warrants) = self.node.holdings.mandate(self.node.clock.now().max(now));
             if segments.is_empty() || self.node.closing.is_raised() {
                 return Ok(());
             }
-            let mut promoted = self.promote(now, segments, look_ahead).await?;
+            let mut promoted = self.promote(now, segments, warrants, look_ahead).await?;
+            self.node.deposed(promoted.refused);
             self.node.rounds.hand_over(mem::take(&mut promoted.due));
             let more = promoted.more;
             self.node.tell_promoted(now, promoted);
@@ -57,10 +62,11 @@ impl Trigger {
         }
     }
 
-    async fn promote(&self, now: Time, segments: Segments, look_ahead: bool) -> Result<Promoted> {
+    async fn promote(&self, now: Time, segments: Segments, warrants: Warrants, look_ahead: bool) -> Result<Promoted> {
         let look_ahead = if look_ahead { self.node.settings.look_ahead } else { Duration::ZERO };
         let ask = Promote {
             segments,
+            warrants,
             limit: PROMOTE_JOBS_MAX,
             look_ahead_until: now.after(look_ahead),
             // One for each millisecond: none is ever left out.
@@ -78,6 +84,7 @@ impl Node {
         let node = self;
         node.chart.promoted(now);
         node.plan.expect(&promoted.upcoming);
+        node.expect_gates(now, &promoted);
         if let Some(oldest) = promoted.oldest {
             node.meters.fire_lateness.record(node.clock.now().since(oldest));
         }
@@ -91,7 +98,20 @@ impl Node {
             let ready = promoted.ready.iter().map(event);
             ready.chain(promoted.cancelled.iter().map(cancelled)).collect::<Vec<_>>()
         });
-        node.announce(now, News::ready_of(promoted.ready));
+        node.poll.probe_opened(node, promoted.opened.iter().cloned());
+        let mut news = News::ready_of(promoted.ready);
+        news.opened_elsewhere(promoted.opened);
+        node.announce(now, news);
+    }
+
+    /// Plans for the gates that time opens.
+    fn expect_gates(&self, now: Time, promoted: &Promoted) {
+        if promoted.gates_at.is_some() || !promoted.opened.is_empty() {
+            self.gated.note();
+        }
+        // What lies further ahead is told again by every resync. A hint that comes too early must not keep us from sleeping.
+        let at = promoted.gates_at.map(|at| at.max(now.after(TICK))).filter(|&at| at <= self.plan.horizon(now));
+        self.plan.expect(at.as_slice());
     }
 }
 
@@ -104,6 +124,10 @@ impl Actor for Trigger {
                 // The clock stepped, or we were paused past our term: do not wait for the renewal's own time.
                 self.node.ownership.notify_one();
             }
+            if self.node.plan.take_gates() {
+                // Whoever holds the seats looks, and tells us what has opened.
+                let _ = self.node.hints.try_send(vec![Wakeup::Due { at: now }]);
+            }
             self.resync_at = Time::ZERO;
             return Ok(now.after(RESYNC_EVERY));
         }
@@ -114,7 +138,7 @@ impl Actor for Trigger {
             self.resync_at = self.resync_at.min(now.after(RELEASED_RESYNC));
         }
         self.ticked_at = now;
-        if due || resync || asked.released || asked.round_over {
+        if due || resync || asked.released || asked.gates || asked.round_over {
             let resync_at = if resync { now.after(RESYNC_EVERY) } else { self.resync_at };
             // Until it has gone well: the instants that were due are no longer in the wheel.
             self.resync_at = Time::ZERO;

@@ -30,6 +30,8 @@ pub(super) struct Asked {
     pub(super) look_again: bool,
     /// A job ended that others wait for.
     pub(super) released: bool,
+    /// A claim found nothing, and a limit may be why: when does time open its gate?
+    pub(super) gates: bool,
     /// The schedules of the last round are turned.
     pub(super) round_over: bool,
 }
@@ -73,10 +75,24 @@ impl Plan {
         self.nudge.notify_one();
     }
 
+    /// A claim found nothing where there are limits: asks the trigger when the next gate opens.
+    pub(crate) fn look_at_gates(&self) {
+        let mut agenda = self.agenda();
+        // One look answers all who ask before it begins.
+        if !std::mem::replace(&mut agenda.asked.gates, true) {
+            self.nudge.notify_one();
+        }
+    }
+
     /// Asks the trigger for the schedules that are due by now.
     pub(super) fn round_over(&self) {
         self.agenda().asked.round_over = true;
         self.nudge.notify_one();
+    }
+
+    /// Whether somebody asked when a gate opens. For a node that may not look itself.
+    pub(super) fn take_gates(&self) -> bool {
+        std::mem::take(&mut self.agenda().asked.gates)
     }
 
     /// Whether something is due by now, and what somebody asked for.

@@ -11,8 +11,9 @@ use mainspring_core::id::JobId;
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::TenantName;
 use mainspring_core::schedule::{
-    self, LedgerRow, Look, Overlap, Pause, PausedBy, Plan, ScheduleView, Standing, without_room,
+    self, LedgerRow, Look, Overlap, Pause, PausedBy, Plan, ScheduleView, Standing, segment_of, without_room,
 };
+use mainspring_core::seats::Warrant;
 use mainspring_core::store::{self, Command, JobCommand, Submitted, To, Turn, Turned};
 use mainspring_core::time::Time;
 
@@ -40,6 +41,7 @@ struct Planned {
     then: Standing,
     rows: Vec<LedgerRow>,
     cancel: Vec<JobId>,
+    warrant: Option<Warrant>,
 }
 
 type Answer = (Time, Vec<Planned>, store::Result<Vec<Turned>>);
@@ -87,7 +89,8 @@ impl Turner {
             let last_job = view.standing.last_job.and_then(|id| last_jobs.get(&id).copied());
             let plan = self.node.plan_turn(&view, last_job, now);
             jobs += plan.jobs.len();
-            let (one, turn) = apart(view, last_job, plan);
+            let warrant = self.node.holdings.warrant(segment_of(&view.schedule.reference()));
+            let (one, turn) = apart(view, last_job, plan, Some(warrant));
             planned.push(one);
             turns.push(turn);
         }
@@ -96,19 +99,20 @@ impl Turner {
 }
 
 /// What goes to the store, and what is still wanted when it has answered.
-fn apart(view: ScheduleView, last_job: Option<State>, plan: Plan) -> (Planned, Turn) {
+fn apart(view: ScheduleView, last_job: Option<State>, plan: Plan, warrant: Option<Warrant>) -> (Planned, Turn) {
     let turn = Turn {
         schedule: view.schedule.reference(),
         expect: Some(view.version),
         to: To::Move(plan.then.clone()),
         jobs: plan.jobs,
         rows: plan.rows.clone(),
+        warrant,
     };
-    (Planned { view, last_job, then: plan.then, rows: plan.rows, cancel: plan.cancel }, turn)
+    (Planned { view, last_job, then: plan.then, rows: plan.rows, cancel: plan.cancel, warrant }, turn)
 }
 
 impl Node {
-    /// Turns one schedule whose time has come. Answers whether there was anything to do.
+    /// Turns one schedule whose time has come, for a person who wants to change it. Answers whether there was anything to do.
     pub(crate) async fn turn_due(self: &Arc<Node>, view: ScheduleView) -> Result<bool> {
         let now = self.clock.now();
         if view.standing.wake_at.is_none_or(|wake_at| wake_at > now) {
@@ -117,7 +121,7 @@ impl Node {
         let last_jobs = self.last_jobs(std::slice::from_ref(&view)).await?;
         let last_job = view.standing.last_job.and_then(|id| last_jobs.get(&id).copied());
         let plan = self.plan_turn(&view, last_job, now);
-        let (planned, turn) = apart(view, last_job, plan);
+        let (planned, turn) = apart(view, last_job, plan, None);
         let (now, planned, answers) = self.clone().write(now, vec![planned], vec![turn]).await;
         self.finish(now, planned, answers?).await?;
         Ok(true)
@@ -166,14 +170,14 @@ impl Node {
     /// Plans each again, which makes the same jobs, and pauses those that the store refuses for good.
     async fn write_one_by_one(&self, now: Time, refused: Vec<Planned>) -> Answer {
         let (mut planned, mut answers) = (Vec::new(), Vec::new());
-        for Planned { view, last_job, .. } in refused {
+        for Planned { view, last_job, warrant, .. } in refused {
             let plan = self.plan_turn(&view, last_job, now);
-            let (mut one, turn) = apart(view, last_job, plan);
+            let (mut one, turn) = apart(view, last_job, plan, warrant);
             let mut answer = self.write_turns(now, vec![turn]).await;
             if let Err(store::Error::Invalid(why)) = &answer {
                 let plan = only_pauses(&one.view, refused_by_store(&one.view.standing, why, now));
                 let turn;
-                (one, turn) = apart(one.view, last_job, plan);
+                (one, turn) = apart(one.view, last_job, plan, warrant);
                 answer = self.write_turns(now, vec![turn]).await;
             }
             match answer {
@@ -196,7 +200,7 @@ impl Node {
             let look =
                 Look { view: &one.view, calendar: &calendar, last_job: one.last_job, now, step_max: OCCURRENCES_MAX };
             let plan = without_room(look, schedule::plan(look), kept);
-            Some(apart(one.view, one.last_job, plan))
+            Some(apart(one.view, one.last_job, plan, one.warrant))
         });
         let (planned, turns) = again.unzip();
         let (now, planned, answers) = self.clone().write(now, planned, turns).await;
@@ -224,6 +228,7 @@ impl Node {
                 }
                 // Somebody else moved it: the next promote shows how it is.
                 Turned::Lost { .. } => {}
+                Turned::Deposed => self.deposed([segment_of(&one.view.schedule.reference())].into_iter().collect()),
                 Turned::Refused { at, answer: Submitted::QueueFull { .. } } => full.push((one, at)),
                 // A parent that went while this was planned: it is still due, and planned without it.
                 Turned::Refused { answer, .. } => {

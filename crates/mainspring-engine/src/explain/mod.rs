@@ -1,13 +1,17 @@
-//! Why a job is where it is. Reads and reasons; changes nothing.
+//! Why a job is where it is. Reads and reasons; changes nothing. `bonds` speaks for its parents, `hurdle` for its gates.
 
-use mainspring_core::graph::{Edge, decide_edge};
+mod bonds;
+mod hurdle;
+
+use mainspring_core::gate::GateRef;
 use mainspring_core::id::{JobId, WorkerId, WorkflowId};
-use mainspring_core::job::{Dependency, JobView, OnFailure, Origin, Role, Standing};
+use mainspring_core::job::{JobView, Origin, Standing};
 use mainspring_core::lifecycle::{State, Status};
 use mainspring_core::name::{ScheduleName, TenantName};
-use mainspring_core::store::{Order, QueueView, WorkerView};
+use mainspring_core::store::{Hurdle, Order, QueueView, WorkerView};
 use mainspring_core::time::Time;
 
+use self::bonds::Bonds;
 use crate::error::Result;
 use crate::node::Node;
 
@@ -63,6 +67,32 @@ pub enum Reason {
     NoWorker {
         elsewhere: u64,
     },
+    /// As many as may run at once do: these, the lowest ids of them.
+    Full {
+        gate: GateRef,
+        running: u64,
+        max: u32,
+        holders: Vec<JobId>,
+    },
+    /// As many as may start have started lately; the next permit that is enough for it comes then.
+    NoToken {
+        gate: GateRef,
+        next_at: Time,
+    },
+    /// A worker was told to come back later.
+    Closed {
+        gate: GateRef,
+        until: Time,
+    },
+    /// Too many failed.
+    BreakerOpen {
+        gate: GateRef,
+        probe_at: Time,
+    },
+    /// Too many failed, and others find out whether it is over.
+    Probing {
+        gate: GateRef,
+    },
     /// Until its worker has been silent for too long, or its own timeout, whichever comes first.
     HeldBy {
         worker: WorkerId,
@@ -107,47 +137,18 @@ impl Node {
             State::Ready => self.store.ahead(tenant, id, AHEAD_MAX).await?,
             _ => None,
         };
-        let bonds = self.bonds_of(&view).await?;
-        let queue = queues.iter().find(|queue| queue.queue.queue == view.job.queue);
-        let around = Around { now: self.clock.now(), queue, workers: &workers, ahead, bonds: &bonds };
-        let reasons = reasons(&view, around);
-        let eta = eta(&view, queue);
-        Ok(Some(Explanation { view, reasons, eta }))
-    }
-
-    /// What a Blocked job waits for.
-    async fn bonds_of(&self, view: &JobView) -> Result<Bonds> {
-        if view.standing.state != State::Blocked {
-            return Ok(Bonds::default());
-        }
-        let (tenant, asked) = (&view.job.tenant, &view.job.depends_on);
-        let found = self.store.get(tenant, asked.iter().map(|dependency| dependency.parent).collect()).await?;
-        let parents = asked.iter().copied().zip(found.iter().map(|view| view.as_ref().map(Seen::of))).collect();
-        let steps = match &view.job.workflow {
-            Some(place) if place.role == Role::Callback => self.store.workflow(tenant, place.workflow).await?,
-            _ => None,
+        let now = self.clock.now();
+        let hurdles = match view.standing.state {
+            State::Ready => self.store.hurdles(tenant, id, now).await?.unwrap_or_default(),
+            _ => vec![],
         };
-        Ok(Bonds { parents, steps: steps.map(|steps| (steps.id, steps.unfinished())) })
-    }
-}
-
-/// What a job waits for, as it is now.
-#[derive(Clone, Debug, Default)]
-struct Bonds {
-    parents: Vec<(Dependency, Option<Seen>)>,
-    /// Its workflow, and how many of the steps have not ended.
-    steps: Option<(WorkflowId, u64)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    state: State,
-    status: Status,
-}
-
-impl Seen {
-    fn of(view: &JobView) -> Seen {
-        Seen { state: view.standing.state, status: view.status() }
+        let bonds = self.bonds_of(&view).await?;
+        let served = self.poll.is_waited_for(&view.job.queue_ref());
+        let queue = queues.iter().find(|queue| queue.queue.queue == view.job.queue);
+        let around = Around { now, queue, workers: &workers, served, ahead, hurdles: &hurdles, bonds: &bonds };
+        let reasons = reasons(&view, around);
+        let eta = eta(&view, around);
+        Ok(Some(Explanation { view, reasons, eta }))
     }
 }
 
@@ -157,8 +158,11 @@ struct Around<'a> {
     now: Time,
     queue: Option<&'a QueueView>,
     workers: &'a [WorkerView],
+    /// A claim waits for it just now, maybe one for every tenant.
+    served: bool,
     /// Counted up to [`AHEAD_MAX`].
     ahead: Option<u64>,
+    hurdles: &'a [Hurdle],
     bonds: &'a Bonds,
 }
 
@@ -173,7 +177,7 @@ fn reasons(view: &JobView, around: Around<'_>) -> Vec<Reason> {
 fn reasons_of_state(view: &JobView, around: Around<'_>) -> Vec<Reason> {
     let standing = &view.standing;
     match standing.state {
-        State::Blocked => [held_back(standing, around), blocked(view, around.bonds)].concat(),
+        State::Blocked => [held_back(standing, around), bonds::reasons(view, around.bonds)].concat(),
         State::Waiting => [held_back(standing, around), vec![Reason::WaitsUntil(standing.ready_at)]].concat(),
         State::Ready => ready(view, around),
         State::Running => running(standing, around),
@@ -193,51 +197,23 @@ fn held_back(standing: &Standing, around: Around<'_>) -> Vec<Reason> {
     job.into_iter().chain(queue_paused.then_some(Reason::QueuePaused)).collect()
 }
 
-fn blocked(view: &JobView, bonds: &Bonds) -> Vec<Reason> {
-    let how = |(dependency, seen): &(Dependency, Option<Seen>)| match seen {
-        // It dies or is cancelled with its parent before long.
-        Some(seen) if decide_edge(seen.state, dependency.on_failure) == Edge::Cancels => Edge::Open,
-        Some(seen) => decide_edge(seen.state, dependency.on_failure),
-        // A parent that is forgotten has ended; only an edge that holds can have outlived it.
-        None if dependency.on_failure == OnFailure::Hold => Edge::Holds,
-        None => Edge::Satisfied,
-    };
-    let those = |edge: Edge| {
-        let found = || bonds.parents.iter().filter(move |bond| how(bond) == edge);
-        let parent = |(dependency, seen): &(Dependency, Option<Seen>)| Parent {
-            id: dependency.parent,
-            status: seen.map(|seen| seen.status),
-        };
-        (found().take(PARENTS_SHOWN_MAX).map(parent).collect::<Vec<_>>(), found().count() as u64)
-    };
-    let mut reasons = vec![];
-    let (parents, count) = those(Edge::Holds);
-    if count > 0 {
-        reasons.push(Reason::HeldFor { parents, count });
+/// A job that waits for nothing but time: its own, or that of its gates.
+fn eta(view: &JobView, around: Around<'_>) -> Option<Time> {
+    if !held_back(&view.standing, around).is_empty() {
+        return None;
     }
-    let (parents, count) = those(Edge::Open);
-    if count > 0 {
-        reasons.push(Reason::WaitsFor { parents, count });
+    match view.standing.state {
+        State::Waiting => Some(view.standing.ready_at),
+        State::Ready => hurdle::opens_at(around.hurdles),
+        _ => None,
     }
-    if let Some((workflow, unfinished)) = bonds.steps.filter(|&(_, unfinished)| unfinished > 0) {
-        reasons.push(Reason::WaitsForSteps { workflow, unfinished });
-    }
-    if view.standing.ready_at > view.job.submitted_at {
-        reasons.push(Reason::WaitsUntil(view.standing.ready_at));
-    }
-    reasons
-}
-
-/// A job that waits for nothing but its time.
-fn eta(view: &JobView, queue: Option<&QueueView>) -> Option<Time> {
-    let free = !view.standing.paused && !queue.is_some_and(|queue| queue.paused);
-    (free && view.standing.state == State::Waiting).then_some(view.standing.ready_at)
 }
 
 fn ready(view: &JobView, around: Around<'_>) -> Vec<Reason> {
     let mut reasons = held_back(&view.standing, around);
+    reasons.extend(around.hurdles.iter().flat_map(hurdle::reasons));
     let here = |worker: &&WorkerView| works_for(worker, view, around.now);
-    if !around.workers.iter().filter(here).any(|worker| serves(worker, view)) {
+    if !around.served && !around.workers.iter().filter(here).any(|worker| serves(worker, view)) {
         reasons.push(Reason::NoWorker { elsewhere: around.workers.iter().filter(here).count() as u64 });
     }
     if let Some(ahead) = around.ahead.filter(|&ahead| ahead > 0) {
@@ -279,5 +255,4 @@ fn buried(view: &JobView) -> Reason {
 }
 
 #[cfg(test)]
-#[path = "explain_tests.rs"]
 mod tests;

@@ -99,7 +99,15 @@ fn queue(paused: bool) -> QueueView {
 
 #[test]
 fn every_state_has_its_reasons() {
-    let free = Around { now: NOW, queue: None, workers: &[worker()], ahead: Some(0), bonds: &Bonds::default() };
+    let free = Around {
+        now: NOW,
+        queue: None,
+        workers: &[worker()],
+        served: false,
+        ahead: Some(0),
+        hurdles: &[],
+        bonds: &Bonds::default(),
+    };
     let check = |view: JobView, expected: &[Reason]| assert_eq!(reasons(&view, free), expected, "{view:?}");
     check(view(State::Waiting), &[Reason::WaitsUntil(LATER)]);
     check(paused(view(State::Waiting)), &[Reason::JobPaused, Reason::WaitsUntil(LATER)]);
@@ -128,7 +136,15 @@ fn a_ready_job_waits_for_its_queue_a_worker_and_those_ahead() {
         WorkerView { tenant: TenantName::parse("other").unwrap(), ..worker() },
     ];
     let any = [WorkerView { info: WorkerInfo::default(), ..worker() }];
-    let around = Around { now: NOW, queue: None, workers: &[worker()], ahead: Some(0), bonds: &Bonds::default() };
+    let around = Around {
+        now: NOW,
+        queue: None,
+        workers: &[worker()],
+        served: false,
+        ahead: Some(0),
+        hurdles: &[],
+        bonds: &Bonds::default(),
+    };
     check(Around { workers: &useless, ..around }, &[Reason::NoWorker { elsewhere: 1 }]);
     check(Around { workers: &any, ..around }, &[Reason::NextUp]);
     check(Around { queue: Some(&queue(false)), ..around }, &[Reason::NextUp]);
@@ -141,7 +157,15 @@ fn a_ready_job_waits_for_its_queue_a_worker_and_those_ahead() {
 fn a_running_job_is_held_until_the_first_of_its_ends() {
     let silent_at = NOW.after(Duration::from_secs(30));
     let check = |view: JobView, workers: &[WorkerView], until: Time| {
-        let around = Around { now: NOW, queue: None, workers, ahead: None, bonds: &Bonds::default() };
+        let around = Around {
+            now: NOW,
+            queue: None,
+            workers,
+            served: false,
+            ahead: None,
+            hurdles: &[],
+            bonds: &Bonds::default(),
+        };
         let held = Reason::HeldBy { worker: worker().id, until };
         assert_eq!(reasons(&view, around)[0], held);
     };
@@ -149,6 +173,14 @@ fn a_running_job_is_held_until_the_first_of_its_ends() {
     check(held(Some(LATER), false), &[worker()], silent_at);
     check(held(Some(NOW), false), &[worker()], NOW);
     check(held(None, false), &[], NOW);
-    let around = Around { now: NOW, queue: None, workers: &[worker()], ahead: None, bonds: &Bonds::default() };
+    let around = Around {
+        now: NOW,
+        queue: None,
+        workers: &[worker()],
+        served: false,
+        ahead: None,
+        hurdles: &[],
+        bonds: &Bonds::default(),
+    };
     assert_eq!(reasons(&held(None, true), around)[1], Reason::CancelAsked);
 }
