@@ -1,0 +1,50 @@
+//! What the simulator owes: worlds that keep every promise, histories that can be replayed, and mutants that are caught.
+
+use mainspring_sim::run::{self, Keep};
+use mainspring_sim::{Mutant, seeds};
+
+/// As many as an ordinary run can afford.
+const SEEDS: u64 = 200;
+/// A mutant that is not caught by so many worlds is not caught.
+const CATCH_SEEDS: u64 = 50;
+
+#[test]
+fn two_hundred_worlds_keep_every_promise() {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let summary = run::many(0..SEEDS, cores, 3, || {});
+    for (seed, history) in &summary.broken {
+        eprintln!("seed {seed}: {:#?}", history.findings);
+    }
+    assert!(summary.broken.is_empty(), "replay one with `mainspring-sim run --seed N --lines`");
+    assert_eq!(summary.histories, SEEDS);
+    assert!(summary.jobs > SEEDS * 20, "only {} jobs: does anything happen in these worlds?", summary.jobs);
+}
+
+#[test]
+fn worlds_that_once_broke_a_promise_keep_it() {
+    for seed in seeds::kept() {
+        let findings = run::history(seed, None, Keep::default()).findings;
+        assert!(findings.is_empty(), "seed {seed}: {findings:#?}");
+    }
+}
+
+#[test]
+fn the_same_seed_is_the_same_history_and_another_is_another() {
+    let keep = Keep { digest: true, lines: false };
+    let mut digests = Vec::new();
+    for seed in 1_000..1_012 {
+        let [first, second] = [(); 2].map(|()| run::history(seed, None, keep));
+        assert_eq!((first.digest, first.deeds), (second.digest, second.deeds), "seed {seed} cannot be replayed");
+        digests.push(first.digest);
+    }
+    digests.sort_unstable();
+    digests.dedup();
+    assert_eq!(digests.len(), 12);
+}
+
+#[test]
+fn every_mutant_is_caught() {
+    let free: Vec<Mutant> =
+        Mutant::ALL.into_iter().filter(|mutant| run::catch(*mutant, 0..CATCH_SEEDS).is_none()).collect();
+    assert!(free.is_empty(), "nobody noticed {free:?}");
+}
