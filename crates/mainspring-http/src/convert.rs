@@ -76,6 +76,7 @@ pub(crate) fn outcome(outcome: ExecutionOutcome) -> wire::ExecutionOutcome {
         ExecutionOutcome::TimedOut => wire::ExecutionOutcome::TimedOut,
         ExecutionOutcome::Crashed => wire::ExecutionOutcome::Crashed,
         ExecutionOutcome::Snoozed => wire::ExecutionOutcome::Snoozed,
+        ExecutionOutcome::RateLimited => wire::ExecutionOutcome::RateLimited,
         ExecutionOutcome::Released => wire::ExecutionOutcome::Released,
         ExecutionOutcome::Cancelled => wire::ExecutionOutcome::Cancelled,
     }
@@ -88,6 +89,7 @@ pub(crate) fn settled_as(said: wire::Outcome, state: State) -> wire::SettledAs {
         (State::Dead, _) => wire::SettledAs::Failed,
         (State::Cancelled, _) => wire::SettledAs::Cancelled,
         (_, wire::Outcome::Snooze) => wire::SettledAs::Snoozed,
+        (_, wire::Outcome::RateLimited) => wire::SettledAs::RateLimited,
         (_, wire::Outcome::Release) => wire::SettledAs::Released,
         _ => wire::SettledAs::Retrying,
     }
@@ -105,6 +107,7 @@ pub(crate) fn event_kind(kind: EventKind) -> wire::EventKind {
         EventKind::Failed => wire::EventKind::Failed,
         EventKind::Cancelled | EventKind::Expired => wire::EventKind::Cancelled,
         EventKind::Snoozed => wire::EventKind::Snoozed,
+        EventKind::RateLimited => wire::EventKind::RateLimited,
         EventKind::Released => wire::EventKind::Released,
         EventKind::Reclaimed => wire::EventKind::Reclaimed,
         EventKind::Paused | EventKind::QueuePaused => wire::EventKind::Paused,
@@ -119,6 +122,13 @@ pub(crate) fn event_kind(kind: EventKind) -> wire::EventKind {
         EventKind::ScheduleResumed => wire::EventKind::ScheduleResumed,
         EventKind::ScheduleChanged => wire::EventKind::ScheduleChanged,
         EventKind::ScheduleRemoved => wire::EventKind::ScheduleRemoved,
+        EventKind::LimitChanged => wire::EventKind::LimitChanged,
+        EventKind::LimitRemoved => wire::EventKind::LimitRemoved,
+        EventKind::LimitReopened => wire::EventKind::LimitReopened,
+        EventKind::KeyClosed => wire::EventKind::KeyClosed,
+        EventKind::BreakerOpened => wire::EventKind::BreakerOpened,
+        EventKind::BreakerProbing => wire::EventKind::BreakerProbing,
+        EventKind::BreakerClosed => wire::EventKind::BreakerClosed,
         EventKind::Lagged => wire::EventKind::Lagged,
     }
 }
@@ -148,6 +158,9 @@ mod tests {
         check(wire::Outcome::Failure, State::Ready, wire::SettledAs::Retrying);
         check(wire::Outcome::Failure, State::Dead, wire::SettledAs::Failed);
         check(wire::Outcome::Snooze, State::Waiting, wire::SettledAs::Snoozed);
+        check(wire::Outcome::RateLimited, State::Ready, wire::SettledAs::RateLimited);
+        check(wire::Outcome::RateLimited, State::Waiting, wire::SettledAs::RateLimited);
+        check(wire::Outcome::RateLimited, State::Cancelled, wire::SettledAs::Cancelled);
         check(wire::Outcome::Release, State::Ready, wire::SettledAs::Released);
         check(wire::Outcome::Release, State::Cancelled, wire::SettledAs::Cancelled);
     }

@@ -18,7 +18,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
 #[openapi(
     info(
         title = "Mainspring",
-        description = "A distributed job scheduler: submit, claim, heartbeat, settle. Errors are RFC 9457 problem+json.",
+        description = "A distributed job scheduler: submit, claim, heartbeat, settle. Errors are RFC 9457 problem+json. \
+                       The header Mainspring-Tenant says whose a request is; without it, the default tenant's.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),
     components(schemas(Problem, Limit, FieldProblem)),
@@ -28,6 +29,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
         (name = "workflows", description = "Jobs that wait for each other"),
         (name = "work", description = "What workers call"),
         (name = "queues", description = "Queues and their settings"),
+        (name = "limits", description = "What may run at once, and how fast"),
         (name = "dead letters", description = "Jobs that used up their attempts"),
         (name = "operations", description = "Health, metrics, events, forecast, clock")
     )

@@ -10,7 +10,7 @@ use mainspring_core::store;
 use mainspring_engine as engine;
 use mainspring_wire::problem::{self, FieldProblem, Limit, Problem};
 
-use crate::accept::Form;
+use crate::accept::{Form, wrong_limit};
 use crate::ask::FieldError;
 use crate::limits::{DETAIL_CHARS_MAX, FIELD_ERRORS_MAX};
 
@@ -145,8 +145,13 @@ impl From<engine::Error> for Refusal {
                 Refusal::new(problem::UNAVAILABLE, StatusCode::SERVICE_UNAVAILABLE, detail)
                     .retry_after(Duration::from_secs(1))
             }
+            engine::Error::Elsewhere { .. } | engine::Error::Mismatch(_) => {
+                Refusal::new(problem::UNAVAILABLE, StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+                    .retry_after(Duration::from_secs(1))
+            }
             engine::Error::Schedule(bad) => Refusal::from(Form::Several.wrong(bad)),
             engine::Error::Graph(bad) => Refusal::from(FieldError::invalid("jobs", bad.to_string())),
+            engine::Error::Limit(bad) => Refusal::from(wrong_limit(&bad)),
             engine::Error::Store(error) => Refusal::from(error),
         }
     }
@@ -248,6 +253,7 @@ mod tests {
         };
         check(engine::Error::Busy { retry_after: Duration::from_millis(1_001) }.into(), 429, Some("2"));
         check(engine::Error::Closed.into(), 503, Some("1"));
+        check(engine::Error::Elsewhere { role: "api" }.into(), 503, Some("1"));
         check(store::Error::Unavailable("x".into()).into(), 503, Some("1"));
         check(store::Error::Full("x".into()).into(), 507, Some("30"));
         check(store::Error::Invalid("x".into()).into(), 422, None);

@@ -3,6 +3,7 @@
 use axum::Router;
 use bytes::Bytes;
 use http::{Method, StatusCode, Uri};
+use mainspring_core::seats::Role;
 use mainspring_engine::Engine;
 use mainspring_wire::problem;
 use utoipa::OpenApi;
@@ -15,17 +16,16 @@ use crate::routes;
 
 /// The whole API over one engine. No layers: what every request needs is in its route.
 pub fn router(engine: Engine, options: Options) -> Router {
-    let (routes, document) = table().split_for_parts();
+    let answers_clients = engine.settings().roles.has(Role::Api);
+    let (routes, document) = if answers_clients { table() } else { operations() }.split_for_parts();
     let document = Bytes::from(serde_json::to_vec(&document).expect("a document prints"));
-    routes
-        .fallback(no_such_path)
-        .method_not_allowed_fallback(no_such_method)
-        .with_state(Door::new(engine, options, document))
+    let routes = if answers_clients { routes.fallback(no_such_path) } else { routes.fallback(no_api) };
+    routes.method_not_allowed_fallback(no_such_method).with_state(Door::new(engine, options, document))
 }
 
 /// The routes and, made together with them, the document.
 pub(crate) fn table() -> OpenApiRouter<Door> {
-    OpenApiRouter::with_openapi(Frame::openapi())
+    operations()
         .merge(routes::jobs::table())
         .merge(routes::schedules::table())
         .merge(routes::workflows::table())
@@ -33,14 +33,25 @@ pub(crate) fn table() -> OpenApiRouter<Door> {
         .merge(routes::settlements::table())
         .merge(routes::workers::table())
         .merge(routes::queues::table())
+        .merge(routes::limits::table())
         .merge(routes::dead::table())
         .merge(routes::forecast::table())
         .merge(routes::clock::table())
         .merge(routes::events::table())
+        .merge(routes::index::table())
+}
+
+/// What every node answers, whatever its roles.
+fn operations() -> OpenApiRouter<Door> {
+    OpenApiRouter::with_openapi(Frame::openapi())
+        .merge(routes::cluster::table())
         .merge(routes::health::table())
         .merge(routes::metrics::table())
         .merge(routes::openapi::table())
-        .merge(routes::index::table())
+}
+
+async fn no_api() -> Refusal {
+    Refusal::from(mainspring_engine::Error::Elsewhere { role: Role::Api.as_str() })
 }
 
 async fn no_such_path(uri: Uri) -> Refusal {

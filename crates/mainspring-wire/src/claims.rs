@@ -20,12 +20,34 @@ pub struct ClaimRequest {
     #[serde(default = "one")]
     #[schema(default = 1)]
     pub max: u32,
+    /// Whose jobs; those of the worker's own tenant if left out.
+    #[serde(default, skip_serializing_if = "Tenants::is_own")]
+    #[schema(default = "own")]
+    pub tenants: Tenants,
     /// How long to wait for the first job if there is none; not at all if left out. A request with settlements does not wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait: Option<Span>,
     /// What is finished, as in `POST /v1/settlements`: settled first, and then the jobs are claimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settlements: Vec<Settlement>,
+}
+
+crate::words::words! {
+    /// Whose jobs are claimed.
+    #[derive(Default)]
+    pub enum Tenants: "a word for tenants" {
+        /// Those of the worker's own tenant.
+        #[default]
+        Own = "own",
+        /// Those of every tenant that has a queue of such a name, shared fairly by weight.
+        All = "all",
+    }
+}
+
+impl Tenants {
+    fn is_own(&self) -> bool {
+        *self == Tenants::Own
+    }
 }
 
 fn one() -> u32 {
@@ -53,6 +75,9 @@ pub struct ClaimedJob {
     #[serde(rename = "type")]
     pub kind: String,
     pub queue: String,
+    /// Whose job it is. Whoever claims for all tenants says it again when it settles.
+    #[serde(default = "default_tenant")]
+    pub tenant: String,
     #[schema(value_type = Value)]
     pub data: Box<RawValue>,
     /// 1 for the first.
@@ -75,6 +100,17 @@ pub struct ClaimedJob {
     pub last_error: Option<ErrorView>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// The workflow it is part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow_id: Option<Uuid>,
+    /// Its name in the workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+}
+
+/// A server that names no tenant knows only this one.
+fn default_tenant() -> String {
+    "default".to_owned()
 }
 
 #[cfg(test)]
@@ -88,6 +124,14 @@ mod tests {
         let json = format!(r#"{{"worker_id":"{}","queues":["a"]}}"#, crate::check::WORKER);
         let claim: ClaimRequest = serde_json::from_str(&json).expect("max has a default");
         assert_eq!((claim.max, claim.wait), (1, None));
+    }
+
+    #[test]
+    fn a_claim_is_for_its_own_tenant_unless_it_says_otherwise() {
+        let tenants = |json: &str| round_trip::<ClaimRequest>(json).tenants;
+        assert_eq!(tenants(r#"{"worker_id":"WORKER","queues":["a"],"max":1}"#), Tenants::Own);
+        assert_eq!(tenants(r#"{"worker_id":"WORKER","queues":["a"],"max":1,"tenants":"all"}"#), Tenants::All);
+        refused::<ClaimRequest>(r#"{"worker_id":"WORKER","queues":["a"],"tenants":"some"}"#, "unknown variant `some`");
     }
 
     #[test]
@@ -122,11 +166,11 @@ mod tests {
     fn a_claimed_job_says_the_same_again() {
         round_trip::<ClaimAnswer>(r#"{"jobs":[]}"#);
         round_trip::<ClaimAnswer>(concat!(
-            r#"{"jobs":[{"job_id":"JOB","fence":7,"type":"mail","queue":"post","data":null,"attempt":1,"max_attempts":3,"priority":5,"#,
+            r#"{"jobs":[{"job_id":"JOB","fence":7,"type":"mail","queue":"post","tenant":"default","data":null,"attempt":1,"max_attempts":3,"priority":5,"#,
             r#""run_at":"2026-12-01T09:00:00.000Z","claimed_at":"2026-12-01T09:00:00.003Z"},"#,
-            r#"{"job_id":"JOB","fence":8,"type":"mail","queue":"post","data":{ "a": 1 },"attempt":2,"max_attempts":3,"priority":5,"#,
+            r#"{"job_id":"JOB","fence":8,"type":"mail","queue":"post","tenant":"acme","data":{ "a": 1 },"attempt":2,"max_attempts":3,"priority":5,"#,
             r#""run_at":"2026-12-01T09:00:00.000Z","claimed_at":"2026-12-01T09:00:00.003Z","timeout_at":"2026-12-01T09:01:00.003Z","#,
-            r#""deadline":"2026-12-01T10:00:00.000Z","checkpoint":[3],"last_error":{"message":"boom"},"tags":["t"]}]}"#,
+            r#""deadline":"2026-12-01T10:00:00.000Z","checkpoint":[3],"last_error":{"message":"boom"},"tags":["t"],"workflow_id":"JOB","step":"s"}]}"#,
         ));
     }
 

@@ -27,6 +27,8 @@ crate::words::words! {
         Cancelled = "cancelled",
         /// Its worker asked for a later time.
         Snoozed = "snoozed",
+        /// Its worker was told to come back later; it waits until its key opens.
+        RateLimited = "rate_limited",
         /// Its worker gave it back.
         Released = "released",
         /// It was taken from a worker that went silent or was too slow.
@@ -52,6 +54,19 @@ crate::words::words! {
         /// A schedule was created, or replaced.
         ScheduleChanged = "schedule_changed",
         ScheduleRemoved = "schedule_removed",
+        /// A limit was set, or replaced.
+        LimitChanged = "limit_changed",
+        LimitRemoved = "limit_removed",
+        /// A person closed the breaker of a limit, and forgot what workers were told.
+        LimitReopened = "limit_reopened",
+        /// A worker was told to come back later: nothing of this key starts before `until`.
+        KeyClosed = "key_closed",
+        /// Too many attempts failed: nothing starts before `until`.
+        BreakerOpened = "breaker_opened",
+        /// A few jobs find out whether it is well again.
+        BreakerProbing = "breaker_probing",
+        /// It is well again.
+        BreakerClosed = "breaker_closed",
         /// This reader was too slow: `missed` events were dropped.
         Lagged = "lagged",
     }
@@ -71,6 +86,12 @@ pub struct Event {
     pub job_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule_id: Option<String>,
+    /// What is limited, as `/v1/limits` has it: `key:customer:42`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// Until when a key is closed, or a breaker open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,6 +119,8 @@ impl Event {
             queue: None,
             job_type: None,
             schedule_id: None,
+            limit: None,
+            until: None,
             attempt: None,
             worker_id: None,
             error: None,
@@ -122,6 +145,9 @@ mod tests {
             r#"{"at":"2026-12-01T09:00:00.000Z","kind":"retrying","job_id":"JOB","queue":"post","type":"mail","attempt":2,"#,
             r#""worker_id":"WORKER","error":"boom"}"#,
         ));
+        round_trip::<Event>(
+            r#"{"at":"2026-12-01T09:00:00.000Z","kind":"breaker_opened","limit":"type:a","until":"2026-12-01T09:00:30.000Z"}"#,
+        );
         round_trip::<Event>(
             r#"{"at":"2026-12-01T09:00:00.000Z","kind":"schedule_skipped","schedule_id":"nightly","reason":"overlap","count":1}"#,
         );

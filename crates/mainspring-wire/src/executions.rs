@@ -19,6 +19,8 @@ crate::words::words! {
         Crashed = "CRASHED",
         /// The worker asked for a later time.
         Snoozed = "SNOOZED",
+        /// Whoever it calls said to come back later, and its key was closed.
+        RateLimited = "RATE_LIMITED",
         /// The worker gave it back.
         Released = "RELEASED",
         /// It was told to stop.

@@ -40,6 +40,18 @@ pub struct Reason {
     /// How many jobs it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// The gate that does not let it in, as `/v1/limits` has it: `key:customer:42`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// With `limit_full`: the weight that runs there …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub running: Option<u64>,
+    /// … of so much …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
+    /// … and the jobs that hold it, some of them if there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holders: Vec<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_id: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +89,11 @@ impl Reason {
     pub const HELD_FOR: &'static str = "held_for";
     pub const WAITS_FOR_STEPS: &'static str = "waits_for_steps";
     pub const MADE_BY: &'static str = "made_by";
+    pub const LIMIT_FULL: &'static str = "limit_full";
+    pub const NO_TOKEN: &'static str = "no_token";
+    pub const LIMIT_CLOSED: &'static str = "limit_closed";
+    pub const BREAKER_OPEN: &'static str = "breaker_open";
+    pub const BREAKER_PROBING: &'static str = "breaker_probing";
 
     /// A reason with no facts beside its sentence.
     pub fn new(code: &str, text: impl Into<String>) -> Reason {
@@ -101,6 +118,10 @@ mod tests {
             r#"{"job_id":"JOB","status":"BLOCKED","reasons":[{"code":"waits_for","text":"t","parents":[{"job_id":"JOB","status":"RUNNING"},"#,
             r#"{"job_id":"JOB"}],"count":30},{"code":"waits_for_steps","text":"t","count":2,"workflow_id":"JOB"},"#,
             r#"{"code":"made_by","text":"t","schedule_id":"s","occurrence":"2026-12-01T09:00:00.000Z"}]}"#,
+        ));
+        round_trip::<Explanation>(concat!(
+            r#"{"job_id":"JOB","status":"PENDING","reasons":[{"code":"limit_full","text":"t","limit":"key:a","running":2,"max":2,"#,
+            r#""holders":["JOB","JOB"]},{"code":"no_token","text":"t","until":"2026-12-01T09:00:00.000Z","limit":"queue:q"}]}"#,
         ));
     }
 }

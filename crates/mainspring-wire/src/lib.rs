@@ -7,7 +7,7 @@
 //! - A job's walk, in its order: `submit`, `batch`, `claims`, `calls`, `settlements`.
 //! - Jobs that make or wait for others: `schedules`, `depends`, `workflows`.
 //! - Looking at it: `jobs`, `executions`, `explain`, `page`, `events`, `forecast`.
-//! - Around it: `workers`, `queues`, `dead`, `health`, `clock`, [`problem`].
+//! - Around it: `workers`, `queues`, `limits`, `dead`, `health`, `clock`, `cluster`, [`problem`].
 //!
 //! Requests refuse fields they do not know; answers leave out what is absent, and readers of answers skip what they do
 //! not know, so an older client can talk to a newer server. The parts that are in both (`RetryPolicy`, `ErrorView`,
@@ -43,9 +43,11 @@ mod jobs;
 mod page;
 
 mod clock;
+mod cluster;
 mod dead;
 mod forecast;
 mod health;
+mod limits;
 pub mod problem;
 mod queues;
 mod workers;
@@ -55,8 +57,9 @@ mod check;
 
 pub use batch::{Batch, BatchAnswer, BatchItem};
 pub use calls::{Checkpoint, Complete, Fail, Held, Start};
-pub use claims::{ClaimAnswer, ClaimRequest, ClaimedJob};
+pub use claims::{ClaimAnswer, ClaimRequest, ClaimedJob, Tenants};
 pub use clock::{Advance, ClockView};
+pub use cluster::{Cluster, ClusterNode, ClusterSegment};
 pub use dead::{DeadQuery, Purge, Purged, Replay, Replayed};
 pub use depends::{DependsOn, DependsOnLong, OnFailure, ParentView, Parents, ParentsQuery};
 pub use events::{Event, EventKind};
@@ -65,6 +68,7 @@ pub use explain::{Explanation, Reason, ReasonParent};
 pub use forecast::{Forecast, ForecastMinute, ForecastQuery, Herd};
 pub use health::{Readiness, Ready};
 pub use jobs::{CancelRequest, ErrorView, JobPatch, JobView, LeaseView, Progress, RetryRequest};
+pub use limits::{BreakerPhase, BreakerState, LimitBreaker, LimitRate, LimitRule, LimitState, LimitView, Limits};
 pub use page::{JobPage, JobQuery};
 pub use parse::ParseError;
 pub use problem::{FieldProblem, Limit, Problem};

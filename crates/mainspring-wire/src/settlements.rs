@@ -25,6 +25,8 @@ crate::words::words! {
         Failure = "failure",
         /// Not now: again after `snooze_for`, without using up an attempt.
         Snooze = "snooze",
+        /// Whoever it calls said to come back after `retry_after`: its key is closed for so long, no attempt is used up.
+        RateLimited = "rate_limited",
         /// Given back untouched, because the worker shuts down.
         Release = "release",
     }
@@ -36,6 +38,9 @@ crate::words::words! {
 pub struct Settlement {
     pub job_id: Uuid,
     pub fence: u64,
+    /// Whose job it is, as the claim said; the tenant of the request if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
     pub outcome: Outcome,
     /// With `success`: kept with the job.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +49,8 @@ pub struct Settlement {
     /// With `failure`: why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorView>,
-    /// With `failure`: the wait before the next attempt, instead of the policy's.
+    /// With `failure`: the wait before the next attempt, instead of the policy's. With `rate_limited`: for how long; at most
+    /// seven days count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Span>,
     /// With `failure`: bury it at once.
@@ -61,6 +67,7 @@ impl Settlement {
         Settlement {
             job_id,
             fence,
+            tenant: None,
             outcome,
             result: None,
             error: None,
@@ -90,6 +97,8 @@ crate::words::words! {
         Cancelled = "cancelled",
         /// Comes again at `next_fire_time`.
         Snoozed = "snoozed",
+        /// Its key is closed, and it can start again at `next_fire_time`; without a key it waits alone until then.
+        RateLimited = "rate_limited",
         /// Given back.
         Released = "released",
         /// The worker no longer held it; nothing was changed.
@@ -117,9 +126,10 @@ mod tests {
             r#"{"settlements":[{"job_id":"JOB","fence":1,"outcome":"success","result":{"n": 1}},"#,
             r#"{"job_id":"JOB","fence":2,"outcome":"failure","error":{"message":"boom","type":"Timeout","detail":"at line 3"},"retry_after":"10s","never_retry":true},"#,
             r#"{"job_id":"JOB","fence":3,"outcome":"snooze","snooze_for":"5m"},"#,
+            r#"{"job_id":"JOB","fence":4,"tenant":"acme","outcome":"rate_limited","retry_after":"30s"},"#,
             r#"{"job_id":"JOB","fence":18446744073709551615,"outcome":"release"}]}"#,
         ));
-        let last = &request.settlements[3];
+        let last = &request.settlements[4];
         let made = Settlement::new(last.job_id, u64::MAX, Outcome::Release);
         assert_eq!(serde_json::to_string(last).expect("prints"), serde_json::to_string(&made).expect("prints"),);
     }

@@ -59,9 +59,9 @@ pub(crate) use words;
 mod tests {
     use crate::check::word_is_the_same_everywhere;
     use crate::{
-        BackfillResult, CatchupMode, Dst, DstGap, DstOverlap, EventKind, ExecutionOutcome, LedgerWhat, OnFailure,
-        Order, Outcome, Overlap, PausedBy, Readiness, RetryStrategy, ScheduleStatus, SettledAs, SkipReason, Status,
-        WorkflowStatus,
+        BackfillResult, BreakerPhase, CatchupMode, Dst, DstGap, DstOverlap, EventKind, ExecutionOutcome, LedgerWhat,
+        OnFailure, Order, Outcome, Overlap, PausedBy, Readiness, RetryStrategy, ScheduleStatus, SettledAs, SkipReason,
+        Status, Tenants, WorkflowStatus,
     };
 
     #[test]
@@ -85,6 +85,8 @@ mod tests {
         Overlap::ALL.iter().for_each(word_is_the_same_everywhere);
         BackfillResult::ALL.iter().for_each(word_is_the_same_everywhere);
         LedgerWhat::ALL.iter().for_each(word_is_the_same_everywhere);
+        Tenants::ALL.iter().for_each(word_is_the_same_everywhere);
+        BreakerPhase::ALL.iter().for_each(word_is_the_same_everywhere);
         SkipReason::ALL.iter().for_each(word_is_the_same_everywhere);
     }
 

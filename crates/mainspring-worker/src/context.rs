@@ -161,6 +161,16 @@ impl Context {
         &self.job().queue
     }
 
+    /// Whose job it is.
+    pub fn tenant(&self) -> &str {
+        &self.job().tenant
+    }
+
+    /// The workflow that the job is part of, and its name in it.
+    pub fn step(&self) -> Option<(Uuid, &str)> {
+        self.job().workflow_id.zip(self.job().step.as_deref())
+    }
+
     /// 1 for the first.
     pub fn attempt(&self) -> u32 {
         self.job().attempt

@@ -13,7 +13,7 @@ pub type BoxError = Box<dyn StdError + Send + Sync + 'static>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address of the server is not one: correct it.
+    /// The address of the server, or the name of a tenant, is not one: correct it.
     #[error("{0}")]
     Address(String),
 

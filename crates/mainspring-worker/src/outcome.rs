@@ -18,7 +18,9 @@ use crate::failure::{Failure, RetryWish};
 ///
 /// let done = Outcome::done(serde_json::json!({ "sent": 3 }));
 /// let later = Outcome::Snooze(Duration::from_secs(300));
+/// let throttled = Outcome::RateLimited(Duration::from_secs(30)); // from a 429's Retry-After
 /// let failed = Outcome::fail("the disk is full");
+/// # assert!(matches!(throttled, Outcome::RateLimited(_)));
 /// # assert!(matches!((done, later, failed), (Outcome::Done(Some(_)), Outcome::Snooze(_), Outcome::Fail(_))));
 /// ```
 #[derive(Clone, Debug)]
@@ -29,6 +31,9 @@ pub enum Outcome {
     Fail(Failure),
     /// Not now: again after this long, without using up an attempt.
     Snooze(Duration),
+    /// Whoever it calls said to come back after this long: the job's `rate_key`, else its `concurrency_key`, is closed for so long,
+    /// so that no other job of it tries before. Uses up no attempt. Without a key, only this job waits.
+    RateLimited(Duration),
     /// Given back untouched for another worker, without using up an attempt.
     Release,
 }
@@ -64,6 +69,9 @@ impl Outcome {
                 ..settlement(Said::Failure)
             },
             Outcome::Snooze(wait) => Settlement { snooze_for: Some(Span::from(wait)), ..settlement(Said::Snooze) },
+            Outcome::RateLimited(wait) => {
+                Settlement { retry_after: Some(Span::from(wait)), ..settlement(Said::RateLimited) }
+            }
             Outcome::Release => settlement(Said::Release),
         }
     }
@@ -130,6 +138,10 @@ mod tests {
         assert_eq!(told(Answer::Ok(vec![1, 2])), r#"{"outcome":"success","result":[1,2]}"#);
         assert_eq!(told(Result::<(), _>::Err("boom")), r#"{"outcome":"failure","error":{"message":"boom"}}"#);
         assert_eq!(told(Outcome::Snooze(Duration::from_secs(5))), r#"{"outcome":"snooze","snooze_for":"5s"}"#);
+        assert_eq!(
+            told(Answer::Ok(Outcome::RateLimited(Duration::from_secs(30)))),
+            r#"{"outcome":"rate_limited","retry_after":"30s"}"#
+        );
         assert_eq!(told(Answer::Ok(Outcome::Release)), r#"{"outcome":"release"}"#);
         let failure = Failure::new("no").kind("Quota").retry_after(Duration::from_millis(1500));
         assert_eq!(

@@ -87,6 +87,7 @@ impl Trial {
             fence: 1,
             kind: "test".to_owned(),
             queue: "default".to_owned(),
+            tenant: "default".to_owned(),
             data: raw(data),
             attempt: 1,
             max_attempts: 3,
@@ -98,8 +99,17 @@ impl Trial {
             checkpoint: None,
             last_error: None,
             tags: Vec::new(),
+            workflow_id: None,
+            step: None,
         };
         Trial { job, stopped: None, parents: Vec::new() }
+    }
+
+    /// Whose job it is; `default` unless set.
+    #[must_use]
+    pub fn of_tenant(mut self, tenant: impl Into<String>) -> Trial {
+        self.job.tenant = tenant.into();
+        self
     }
 
     /// The job's type.

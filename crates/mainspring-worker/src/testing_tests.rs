@@ -9,15 +9,15 @@ use crate::error::BoxError;
 
 #[tokio::test]
 async fn a_handler_sees_its_job() {
-    let trial = Trial::new(json!({ "to": "a@b" })).of_type("send").attempt(2).last_error("busy");
+    let trial = Trial::new(json!({ "to": "a@b" })).of_type("send").of_tenant("acme").attempt(2).last_error("busy");
     let report = trial
         .run(|ctx| async move {
             let data: Value = ctx.data()?;
             let last_error = ctx.last_error().map(|error| error.message.clone());
-            Ok::<_, Failure>(json!([data["to"], ctx.kind(), ctx.attempt(), last_error, ctx.data_text()]))
+            Ok::<_, Failure>(json!([data["to"], ctx.kind(), ctx.tenant(), ctx.attempt(), last_error, ctx.data_text()]))
         })
         .await;
-    assert_eq!(report.result::<Value>(), json!(["a@b", "send", 2, "busy", r#"{"to":"a@b"}"#]));
+    assert_eq!(report.result::<Value>(), json!(["a@b", "send", "acme", 2, "busy", r#"{"to":"a@b"}"#]));
 }
 
 #[tokio::test]

@@ -8,14 +8,18 @@ use clap_complete::Shell;
 use mainspring_worker::Client;
 
 use crate::bench::BenchArgs;
-use crate::commands::{apply, clock, dead, events, forecast, import, job, queue, schedule, worker, workflow};
+use crate::commands::{
+    apply, clock, cluster, dead, events, forecast, import, job, limit, queue, schedule, worker, workflow,
+};
 use crate::config::{Config, Flags};
 use crate::exit::{self, Usage};
+use crate::migrate::MigrateArgs;
 use crate::output::Format;
 use crate::serve;
 
 const SERVER_DEFAULT: &str = "http://127.0.0.1:7710";
 const SERVER_VARIABLE: &str = "MAINSPRING_SERVER";
+const TENANT_VARIABLE: &str = "MAINSPRING_TENANT";
 
 /// Mainspring, a job scheduler: one binary that never misses a job.
 #[derive(Parser, Debug)]
@@ -24,6 +28,9 @@ pub struct Cli {
     /// The server to ask [env: MAINSPRING_SERVER] [default: http://127.0.0.1:7710]
     #[arg(long, global = true, value_name = "URL")]
     server: Option<String>,
+    /// Whose jobs, queues, schedules and limits [env: MAINSPRING_TENANT] [default: default]
+    #[arg(long, global = true, value_name = "NAME")]
+    tenant: Option<String>,
     /// How answers are shown
     #[arg(short, long, global = true, value_name = "FORMAT", default_value = "table")]
     output: Format,
@@ -47,6 +54,9 @@ enum Command {
     /// Queues: counts, pause, resume, settings
     #[command(subcommand)]
     Queue(queue::QueueCommand),
+    /// Limits: what may run at once, how fast, and how it stands
+    #[command(subcommand)]
+    Limit(limit::LimitCommand),
     /// Run a program for each job, or look at workers and tell them what to do
     Worker(worker::WorkerArgs),
     /// Dead letters: list, replay, purge
@@ -54,15 +64,19 @@ enum Command {
     Dead(dead::DeadCommand),
     /// What will fire in the days ahead, and where many fire at once
     Forecast(forecast::ForecastArgs),
-    /// Make schedules and queues as TOML files say
+    /// Make schedules, queues and limits as TOML files say
     Apply(apply::ApplyArgs),
     /// Take over what another scheduler did
     #[command(subcommand)]
     Import(import::ImportCommand),
     /// What time it is on the server; moves a virtual clock
     Clock(clock::ClockArgs),
+    /// Who is there, who leads, and who has which segments
+    Cluster(cluster::ClusterArgs),
     /// Follow what happens, as it happens
     Events(events::EventsArgs),
+    /// Bring a PostgreSQL database up to date, or show whether it is
+    Migrate(MigrateArgs),
     /// Measure a server
     #[command(arg = bench_server())]
     Bench(BenchArgs),
@@ -82,6 +96,7 @@ struct ServeArgs {
 impl Cli {
     pub fn run(self) -> anyhow::Result<()> {
         let server = self.server.as_deref();
+        let client = || client(server, self.tenant.as_deref());
         let format = self.output;
         match self.command {
             Command::Serve(args) => {
@@ -90,21 +105,24 @@ impl Cli {
                 threads(None)?.block_on(serve::serve(config))
             }
             Command::Bench(args) => threads(Some(args.threads()))?.block_on(args.run(server, format)),
+            Command::Migrate(args) => threads(Some(1))?.block_on(args.run(format)),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "mainspring", &mut std::io::stdout());
                 Ok(())
             }
-            Command::Worker(args) => threads(None)?.block_on(args.run(client(server)?, format)),
-            Command::Job(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
-            Command::Queue(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
-            Command::Dead(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
-            Command::Schedule(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
-            Command::Workflow(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
-            Command::Forecast(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
-            Command::Apply(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
-            Command::Import(command) => threads(Some(1))?.block_on(command.run(&client(server)?, format)),
-            Command::Clock(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
-            Command::Events(args) => threads(Some(1))?.block_on(args.run(&client(server)?, format)),
+            Command::Worker(args) => threads(None)?.block_on(args.run(client()?, format)),
+            Command::Job(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Queue(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Limit(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Dead(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Schedule(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Workflow(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Forecast(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
+            Command::Apply(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
+            Command::Import(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
+            Command::Clock(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
+            Command::Cluster(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
+            Command::Events(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
         }
     }
 }
@@ -127,11 +145,15 @@ fn threads(count: Option<usize>) -> anyhow::Result<tokio::runtime::Runtime> {
     builder.enable_all().build().context("could not start the runtime")
 }
 
-/// The variable is read here and not by clap, because `bench` must not follow it to a server that is in use.
-fn client(server: Option<&str>) -> anyhow::Result<Client> {
-    let from_env = std::env::var(SERVER_VARIABLE).ok().filter(|url| !url.is_empty());
-    let url = server.or(from_env.as_deref()).unwrap_or(SERVER_DEFAULT);
-    Ok(Client::new(url)?)
+/// The variables are read here and not by clap, because `bench` must not follow them to a server that is in use.
+fn client(server: Option<&str>, tenant: Option<&str>) -> anyhow::Result<Client> {
+    let from_env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let (server_said, tenant_said) = (from_env(SERVER_VARIABLE), from_env(TENANT_VARIABLE));
+    let client = Client::new(server.or(server_said.as_deref()).unwrap_or(SERVER_DEFAULT))?;
+    match tenant.or(tenant_said.as_deref()) {
+        Some(tenant) => Ok(client.with_tenant(tenant)?),
+        None => Ok(client),
+    }
 }
 
 #[cfg(test)]
@@ -161,6 +183,15 @@ mod tests {
             "job list --status PENDING,FAILED --limit 5",
             "job cancel 01980000-0000-7000-8000-000000000001 --reason late",
             "queue set mail --age-factor 0.5 --max-depth 100",
+            "limit list -o json",
+            "limit get key:customer:42",
+            "limit set key:customer:* --concurrency 2 --rate 100/1m --burst 20 --breaker 50%/1m",
+            "limit set type:a --breaker 0.5 --min-attempts 5 --cooldown 10s --probes 2 --closes-after 3",
+            "--tenant acme limit set tenant --weight 3",
+            "limit remove queue:mail",
+            "limit reopen key:* --tenant acme",
+            "bench limits --jobs 1000 --parked 1000 --claims 10",
+            "worker --exec cat --all-tenants",
             "worker --exec cat --queue a --queue b --concurrency 3",
             "worker run --exec sh -- -c true",
             "worker --shell --queue cron",
@@ -184,6 +215,8 @@ mod tests {
             "workflow cancel 01980000-0000-7000-8000-000000000001 --reason late",
             "forecast --days 2 --jitter 5m",
             "clock",
+            "cluster -o json",
+            "serve --roles api,scheduler",
             "clock advance 1h",
             "clock advance --to 2026-12-01T09:00:00Z",
             "import crontab /etc/crontab --system --dry-run --tz UTC",
@@ -195,6 +228,10 @@ mod tests {
             "events --queue q",
             "bench lifecycle --jobs 1000 --batch 1 --connections 64 --runs 1 --json",
             "bench --server http://127.0.0.1:7710 backlog --pending 1000 --drain",
+            "serve --store postgres://u@h/d",
+            "bench --store postgres://u@h/d lifecycle",
+            "migrate up --store postgres://u@h/d",
+            "migrate --config f.toml status -o json",
             "completions bash",
         ] {
             parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -229,12 +266,20 @@ mod tests {
         refused("worker --exec cat --shell", "cannot be used with");
         refused("worker --shell -- x", "cannot be used with");
         refused("serve --virtual-clock=soon", "is not a time");
+        refused("serve --roles api,cook", "is no role");
         refused("schedule create s --type t --weekly FRI", "days@times");
         refused("schedule preview s --cron x", "cannot be used with");
         refused("clock advance", "required");
+        refused("limit set", "<REACH>");
+        refused("limit set q --rate 100", "such as 100/1m");
+        refused("limit set q --breaker half", "such as 50% or 0.5");
+        refused("limit set q --burst 3", "--rate");
+        refused("limit set q --cooldown 3s", "--breaker");
         refused("apply --yes", "FILE");
         refused("apply a --yes --dry-run", "cannot be used with");
         refused("bench burst --batch 0", "not a number from 1");
+        refused("serve --store disk", "is no store");
+        refused("migrate", "Usage");
         refused("completions tcl", "possible values");
     }
 }

@@ -9,10 +9,13 @@ use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Env, Format, Toml};
 use mainspring_store::embedded::Options;
+use mainspring_store::postgres;
 use mainspring_wire::Span;
 use serde::{Deserialize, Serialize};
 
+use crate::roles::Roles;
 use crate::size::Size;
+use crate::store_kind::StoreKind;
 use crate::virtual_clock::VirtualClock;
 
 const ENV_PREFIX: &str = "MAINSPRING_";
@@ -35,27 +38,23 @@ pub struct Server {
     pub allow_remote: bool,
     /// Time stands still until somebody advances it: for users' tests.
     pub virtual_clock: VirtualClock,
+    /// What this node does.
+    pub roles: Roles,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Store {
     pub kind: StoreKind,
+    /// Holds the password of a PostgreSQL store; empty if the address has it or none is needed.
+    pub password_file: PathBuf,
+    /// How many connections to PostgreSQL this node opens at most.
+    pub connections: usize,
     pub data_dir: PathBuf,
     /// How large the store may grow.
     pub max_size: Size,
     /// How much of it is kept free for settling and deleting when it is full for submits.
     pub reserve: Size,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum StoreKind {
-    /// Durable, in the data directory
-    #[default]
-    Embedded,
-    /// In memory: nothing survives the process
-    Memory,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -95,7 +94,7 @@ pub enum LogFormat {
 impl Default for Server {
     fn default() -> Server {
         let listen = SocketAddr::from(([127, 0, 0, 1], 7710));
-        Server { listen, allow_remote: false, virtual_clock: VirtualClock::Off }
+        Server { listen, allow_remote: false, virtual_clock: VirtualClock::Off, roles: Roles::default() }
     }
 }
 
@@ -103,6 +102,8 @@ impl Default for Store {
     fn default() -> Store {
         Store {
             kind: StoreKind::Embedded,
+            password_file: PathBuf::new(),
+            connections: postgres::Options::CONNECTIONS_DEFAULT,
             data_dir: "mainspring-data".into(),
             max_size: Size(Options::MAX_BYTES_DEFAULT),
             reserve: Size(Options::RESERVE_BYTES_DEFAULT),
@@ -141,7 +142,10 @@ pub struct Flags {
     /// For tests: time stands still, at START or at now, until `mainspring clock advance` moves it
     #[arg(long, value_name = "START", num_args = 0..=1, require_equals = true, default_missing_value = "now")]
     pub virtual_clock: Option<VirtualClock>,
-    /// Who remembers the jobs [default: embedded]
+    /// What this node does, of api, scheduler and dispatcher [default: all]
+    #[arg(long, value_name = "ROLES")]
+    pub roles: Option<Roles>,
+    /// Who remembers the jobs: embedded, memory, or postgres://user@host/database [default: embedded]
     #[arg(long, value_name = "STORE")]
     pub store: Option<StoreKind>,
     /// Where the embedded store lives [default: mainspring-data]
@@ -189,6 +193,7 @@ impl Flags {
         config.server.allow_remote |= self.allow_remote;
         set(&mut config.server.listen, &self.listen);
         set(&mut config.server.virtual_clock, &self.virtual_clock);
+        set(&mut config.server.roles, &self.roles);
         set(&mut config.store.kind, &self.store);
         set(&mut config.store.data_dir, &self.data_dir);
         set(&mut config.store.max_size, &self.max_size);

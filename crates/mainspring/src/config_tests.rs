@@ -53,9 +53,10 @@ fn a_bad_value_is_named_with_its_key_and_what_was_expected() {
     };
     check("[jobs]\nretention = \"soon\"\n", "jobs.retention", "is not a duration");
     check("[store]\nmax_size = \"big\"\n", "store.max_size", "is not a size");
-    check("[store]\nkind = \"postgres\"\n", "store.kind", "`embedded` or `memory`");
+    check("[store]\nkind = \"postgres\"\n", "store.kind", "embedded, memory, or an address");
     check("[server]\nlisten = \"here\"\n", "server.listen", "socket address");
     check("[server]\nvirtual_clock = \"soon\"\n", "server.virtual_clock", "is not a time");
+    check("[server]\nroles = \"cook\"\n", "server.roles", "is no role");
     check("[log]\nlevel = 3\n", "log.level", "string");
 }
 

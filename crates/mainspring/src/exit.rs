@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use mainspring_store::postgres::OpenError;
 use mainspring_worker::Error as ClientError;
 
 const REFUSED: u8 = 1;
@@ -19,8 +20,8 @@ Exit codes:
   0  done
   1  refused: the server, the machine or the store said no
   2  usage: a flag, an argument or the configuration is wrong; with --dry-run: something would change
-  3  unreachable: no server there, or it cannot answer now; try later
-  4  not found: there is no such job, schedule, queue or worker
+  3  unreachable: no server or database there, or it cannot answer now; try later
+  4  not found: there is no such job, schedule, queue, limit or worker
   5  the job that was waited for failed or was cancelled";
 
 /// The command line or the configuration is wrong in a way that only shows when it is read as a whole.
@@ -93,6 +94,11 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<EndedBadly>() {
         return ENDED_BADLY;
     }
+    match error.downcast_ref::<OpenError>() {
+        Some(OpenError::BadAddress(_) | OpenError::BadRoots(_)) => return USAGE,
+        Some(OpenError::Unreachable { .. }) => return UNREACHABLE,
+        _ => {}
+    }
     match error.downcast_ref::<ClientError>() {
         Some(ClientError::Address(_)) => USAGE,
         Some(error) if error.problem().is_some_and(|problem| problem.status == 404) => NOT_FOUND,
@@ -140,6 +146,8 @@ mod tests {
         check(anyhow::anyhow!("anything"), 1);
         check(Usage("u".into()).into(), 2);
         check(EndedBadly("e".into()).into(), 5);
+        check(OpenError::Unreachable { place: "d on h".into(), why: "refused".into() }.into(), 3);
+        check(OpenError::Older { place: "d on h".into(), behind: 1 }.into(), 1);
         check(ClientError::Address("a".into()).into(), 2);
         check(ClientError::Refused(problem(problem::CONFLICT)).into(), 1);
         check(ClientError::Refused(problem(problem::NOT_FOUND)).into(), 4);

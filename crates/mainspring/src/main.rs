@@ -9,9 +9,12 @@ mod config;
 mod crontab;
 mod exec;
 mod exit;
+mod migrate;
 mod output;
+mod roles;
 mod serve;
 mod size;
+mod store_kind;
 mod virtual_clock;
 
 use std::process::ExitCode;

@@ -105,6 +105,42 @@ fn a_file_is_applied_once_and_then_changes_nothing() {
 }
 
 #[test]
+fn limits_are_applied_from_a_file_and_only_what_it_says_is_changed() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let server = server(dir.path());
+    let text = "[limits.\"key:customer:*\"]\nconcurrency = 2\nrate = { permits = 100, per = \"1m\" }\n\
+        [limits.\"type:resize\"]\nbreaker = { failure_ratio = 0.25 }\n";
+    let file = write(&dir.path().join("limits.toml"), text);
+    server.run(&["limit", "set", "queue:by-hand", "--concurrency", "9"]).succeeded();
+
+    let planned = server.run(&["apply", &file, "--dry-run"]);
+    assert_eq!(planned.code, 2, "{planned:?}");
+    shows(&planned, &["+ limit key:customer:*", "concurrency 2", "+ limit type:resize", "limits.toml: 2 to create"]);
+    server.run(&["apply", &file, "--yes"]).succeeded();
+    let again = server.run(&["apply", &file, "--dry-run"]).succeeded();
+    shows(&again, &["= limit key:customer:*", "= limit type:resize", "limits.toml: 2 unchanged"]);
+
+    let changed = write(&dir.path().join("limits.toml"), "[limits.\"key:customer:*\"]\nconcurrency = 3\n");
+    let planned = server.run(&["apply", &changed, "--dry-run", "--prune"]);
+    assert_eq!(planned.code, 2, "{planned:?}");
+    shows(&planned, &["~ limit key:customer:*", "concurrency 2 → 3", "limits.toml: 1 to update"]);
+    server.run(&["apply", &changed, "--prune", "--yes"]).succeeded();
+    assert_eq!(server.json(&["limit", "get", "key:customer:*"])["rule"], json!({"concurrency": 3}));
+    let listed = server.json(&["limit", "list"]);
+    assert_eq!(listed["limits"].as_array().map(Vec::len), Some(3), "what is not in the file stays: {listed}");
+
+    let check = |bad: &str, words: &str| {
+        let file = write(&dir.path().join("bad.toml"), &format!("[limits.tenant]\nconcurrency = 5\n{bad}"));
+        let ran = server.run(&["apply", &file, "--yes"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains(words), "{words:?} is not in {:?}", ran.stderr);
+    };
+    check("[limits.mail]\nconcurrency = 1\n", "limit mail is not one");
+    check("[limits.\"queue:q\"]\nrate = { permits = 0, per = \"1m\" }\n", "rate.permits: 0 is not from 1 to");
+    server.run(&["limit", "get", "tenant"]).failed_with(4, "nothing is limited");
+}
+
+#[test]
 fn pruning_removes_what_this_source_made_and_nothing_else() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = server(dir.path());

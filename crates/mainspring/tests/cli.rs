@@ -195,6 +195,57 @@ fn queues_are_counted_paused_and_set() {
 }
 
 #[test]
+fn limits_are_set_listed_explained_and_removed() {
+    let dir = folder();
+    let server = server(dir.path());
+    let set = ["limit", "set", "key:customer:*", "--concurrency", "1", "--rate", "100/1m", "--burst", "20"];
+    let limit = server.json(&[&set[..], &["--breaker", "50%/1m"]].concat());
+    assert_eq!((&limit["rule"]["concurrency"], &limit["rule"]["rate"]["burst"]), (&json!(1), &json!(20)));
+    assert_eq!(limit["rule"]["breaker"]["failure_ratio"], json!(0.5));
+    server
+        .run(&["limit", "list"])
+        .succeeded()
+        .shows(&["LIMIT", "RUNNING"])
+        .shows(&["key:customer:*", "100/1m burst 20"]);
+    server.run(&["limit", "get", "key:customer:7"]).succeeded().shows(&["rule of", "key:customer:*"]);
+
+    server.run(&["limit", "set", "type:t", "--concurrency", "0"]).succeeded();
+    let job = server.json(&["job", "submit", "t", "--concurrency-key", "customer:7"]);
+    let id = text(&job, "job_id");
+    server.run(&["job", "explain", id]).succeeded().shows(&["limit_full", "type t lets nothing start"]);
+    assert_eq!(server.json(&["limit", "reopen", "type:t"])["rule"], json!({"concurrency": 0}));
+
+    server.run(&["limit", "remove", "type:t"]).succeeded();
+    server.run(&["limit", "remove", "type:t"]).failed_with(4, "nothing is limited by type:t");
+    server.run(&["limit", "get", "type:t"]).failed_with(4, "nothing is limited by type:t");
+    server.run(&["limit", "set", "mail", "--concurrency", "1"]).failed_with(1, "write `queue:NAME`");
+    server.run(&["limit", "set", "queue:q", "--concurrency", "2000000"]).failed_with(1, "concurrency: 2000000 is not");
+    server.run(&["limit", "set", "queue:q"]).failed_with(2, "nothing to set");
+    server.run(&["limit", "set", "queue:q", "--weight", "2"]).failed_with(1, "only be set on `tenant`");
+}
+
+#[test]
+fn a_tenant_has_its_own_jobs_and_limits_and_one_worker_can_serve_all() {
+    let dir = folder();
+    let server = server(dir.path());
+    let job = server.json(&["--tenant", "acme", "job", "submit", "t", "--queue", "q", "--max-attempts", "1"]);
+    let id = text(&job, "job_id");
+    server.run(&["job", "get", id]).failed_with(4, "error:");
+    assert_eq!(server.json(&["--tenant", "acme", "job", "get", id])["tenant"], "acme");
+    server.run(&["--tenant", "acme", "limit", "set", "tenant", "--weight", "3"]).succeeded();
+    assert_eq!(server.json(&["limit", "list"])["limits"], json!([]));
+    server.run(&["--tenant", "a b", "job", "list"]).failed_with(1, "a tenant must not contain ' '");
+
+    let script = r#"[ "$MAINSPRING_TENANT" = default ] || { echo "for $MAINSPRING_TENANT" >&2; exit 7; }"#;
+    let args = ["worker", "--exec", "sh", "--queue", "q", "--all-tenants", "--", "-c", script];
+    let _worker = Process::start(&mut server.client(&args));
+    let done = server.json(&["job", "submit", "t", "--queue", "q", "--wait"]);
+    assert_eq!(done["status"], "COMPLETED");
+    let failed = server.run(&["--tenant", "acme", "job", "wait", id, "-o", "json"]).failed_with(5, "ended as FAILED");
+    assert!(failed.stdout.contains("for acme"), "its failure is counted as its own: {failed:?}");
+}
+
+#[test]
 fn every_exit_code_means_what_the_help_says() {
     let dir = folder();
     let server = server(dir.path());
@@ -355,6 +406,14 @@ fn a_small_bench_prints_figures_and_leaves_nothing_behind() {
     assert!(drained["median"]["drain_jobs_per_second"].is_f64());
     let claims = bench(&["claim-cost", "--few", "100", "--many", "500", "--claims", "20"]);
     assert!(claims["median"]["ratio_p50"].is_f64());
+    let args =
+        ["--jobs", "500", "--turns", "1", "--batch", "50", "--connections", "2", "--parked", "500", "--claims", "20"];
+    let limits = bench(&[&["limits"], &args[..]].concat());
+    for figure in
+        ["two_rules_ratio", "no_rule_jobs_per_second", "parked_to_empty_ratio_p50", "claim_with_all_parked_p99_ms"]
+    {
+        assert!(limits["median"][figure].as_f64().is_some_and(|value| value > 0.0), "{figure} in {limits}");
+    }
     let args =
         ["--schedules", "200", "--due", "50", "--lead", "3s", "--rate", "20", "--seconds", "1", "--connections", "4"];
     let schedules = bench(&[&["schedules"], &args[..]].concat());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use harness::Server;
 use mainspring_wire::{
     Batch, ClaimRequest, ErrorView, JobQuery, JobView, NewJob, Outcome, RawValue, Register, RetryPolicy, RetryStrategy,
-    SettleRequest, SettledAs, Settlement, Span, Status,
+    SettleRequest, SettledAs, Settlement, Span, Status, Tenants,
 };
 use mainspring_worker::Client;
 use rand::rngs::StdRng;
@@ -161,6 +161,7 @@ async fn work_once(client: &Client, ledger: &Ledger, worker_id: Uuid, random: &m
         queues: vec!["default".into()],
         max: 10,
         wait: Some(Span::from_millis(100)),
+        tenants: Tenants::Own,
         settlements: vec![],
     };
     let jobs = match client.claim(&claim).await {

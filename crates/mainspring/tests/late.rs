@@ -8,7 +8,7 @@ use std::time::Duration;
 use harness::{Process, Server};
 use mainspring_wire::{
     Checkpoint, ClaimRequest, ClaimedJob, Complete, ErrorView, ExecutionOutcome, Fail, NewJob, Outcome, Progress,
-    RawValue, Register, RetryPolicy, RetryStrategy, SettleRequest, SettledAs, Settlement, Span, Start, Status,
+    RawValue, Register, RetryPolicy, RetryStrategy, SettleRequest, SettledAs, Settlement, Span, Start, Status, Tenants,
 };
 use mainspring_worker::{Client, Error};
 use rustix::process::Signal;
@@ -128,7 +128,14 @@ async fn try_claim(client: &Client, lease: Span) -> Vec<ClaimedJob> {
     let worker_id: Uuid =
         client.register(&Register { lease: Some(lease), ..Register::default() }).await.expect("registered").worker_id;
     let wait = Some(Span::from_secs(1));
-    let ask = ClaimRequest { worker_id, queues: vec!["default".into()], max: 1, wait, settlements: vec![] };
+    let ask = ClaimRequest {
+        worker_id,
+        queues: vec!["default".into()],
+        max: 1,
+        wait,
+        tenants: Tenants::Own,
+        settlements: vec![],
+    };
     client.claim(&ask).await.expect("an answer").jobs
 }
 

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mainspring_engine::{Engine, Parts, Settings, SystemClock};
-use mainspring_store::memory::{Alone, Memory, MemorySeats};
+use mainspring_store::memory::{Alone, Memory};
 use mainspring_wire::{
     Batch, CancelRequest, ClaimRequest, Complete, DeadQuery, Event, EventKind, ExecutionOutcome, Fail, Heartbeat,
     JobPatch, JobQuery, JobView, NewJob, Order, Purge, QueuePatch, Readiness, Register, Replay, RetryPolicy,
-    RetryRequest, RetryStrategy, Span, Start, Status,
+    RetryRequest, RetryStrategy, Span, Start, Status, Tenants,
 };
 use mainspring_worker::{
     BoxError, Client, Context, Error, Events, Failure, Outcome, Result, StopReason, Worker, WorkerHandle, Workflow,
@@ -271,8 +271,14 @@ async fn orders_are_followed() {
     // The order was given first, so it was heard no later. The server gives a quiet worker nothing either.
     assert_eq!(running.control.order(), Order::Quiet);
     let second = submit(&server, NewJob::new("long")).await;
-    let patient =
-        ClaimRequest { worker_id, queues: vec!["default".to_owned()], max: 1, wait: None, settlements: vec![] };
+    let patient = ClaimRequest {
+        worker_id,
+        queues: vec!["default".to_owned()],
+        max: 1,
+        wait: None,
+        tenants: Tenants::Own,
+        settlements: vec![],
+    };
     assert!(client.claim(&patient).await.expect("an answer").jobs.is_empty());
     client.order(worker_id, Order::Work).await.expect("the order is taken");
     assert_eq!(next(&mut heard).await, "started");
@@ -368,7 +374,14 @@ async fn check_every_call(client: &Client) -> Result<()> {
 
     let registered = client.register(&Register::default()).await?;
     let worker_id = registered.worker_id;
-    let claim = ClaimRequest { worker_id, queues: vec!["mail".to_owned()], max: 1, wait: None, settlements: vec![] };
+    let claim = ClaimRequest {
+        worker_id,
+        queues: vec!["mail".to_owned()],
+        max: 1,
+        wait: None,
+        tenants: Tenants::Own,
+        settlements: vec![],
+    };
     let held = client.claim(&claim).await?.jobs.remove(0);
     let fence = held.fence;
     assert!(client.start(id, &Start { fence }).await?.held);
@@ -436,14 +449,11 @@ impl Server {
         let (address, store) = (self.address, self.store.clone());
         runtime.spawn(async move {
             let listener = TcpListener::bind(address).await.expect("the address is free");
-            let parts = Parts {
-                store,
-                seats: Arc::new(MemorySeats::new()),
-                wakeups: Arc::new(Alone),
-                clock: Arc::new(SystemClock),
-            };
-            // After a start the sweep spares silent workers for as long as the default lease.
-            let settings = Settings { lease_default: LEASE, ..Settings::default() };
+            let parts =
+                Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock: Arc::new(SystemClock) };
+            // After a start the sweep spares silent workers for as long as the default lease; and the seats of a server that was
+            // killed are taken when its term is over.
+            let settings = Settings { lease_default: LEASE, term: LEASE, ..Settings::default() };
             let engine = Engine::start(parts, settings).await.expect("the node starts");
             ready.send(listener.local_addr().expect("an address")).expect("the test waits");
             let router = mainspring_http::router(engine, mainspring_http::Options::default());

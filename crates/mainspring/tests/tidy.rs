@@ -31,6 +31,11 @@ const ROOMS: &[Room] = &[
     },
     Room { name: "mainspring-worker", uses: &["mainspring-wire"], tests_use: &[] },
     Room {
+        name: "mainspring-sim",
+        uses: &["mainspring-core", "mainspring-engine", "mainspring-store"],
+        tests_use: &[],
+    },
+    Room {
         name: "mainspring",
         uses: &[
             "mainspring-core",

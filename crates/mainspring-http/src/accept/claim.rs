@@ -5,8 +5,9 @@ use std::time::Duration;
 use mainspring_core::id::WorkerId;
 use mainspring_core::limits::{CLAIM_JOBS_MAX, CLAIM_QUEUES_MAX};
 use mainspring_core::name::{QueueName, TenantName};
+use mainspring_core::store::Whose;
 use mainspring_engine::ClaimAsk;
-use mainspring_wire::ClaimRequest;
+use mainspring_wire::{ClaimRequest, Tenants};
 
 use crate::accept::Findings;
 use crate::ask::FieldError;
@@ -29,7 +30,11 @@ pub(crate) fn claim(said: &ClaimRequest, tenant: TenantName, wait_max: Duration)
     }
     let queues = queue_names(&said.queues, &mut found);
     let wait = said.wait.filter(|_| said.settlements.is_empty()).map(Duration::from).unwrap_or_default().min(wait_max);
-    found.into_result(ClaimAsk { worker: WorkerId(said.worker_id), tenant, queues, max, wait })
+    let whose = match said.tenants {
+        Tenants::Own => Whose::Own,
+        Tenants::All => Whose::All,
+    };
+    found.into_result(ClaimAsk { worker: WorkerId(said.worker_id), tenant, whose, queues, max, wait })
 }
 
 /// Each once, in the order given.

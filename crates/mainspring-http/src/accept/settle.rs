@@ -1,8 +1,10 @@
 //! How an attempt ended, as its worker says. Each outcome has its own fields.
 
+use std::time::Duration;
+
 use mainspring_core::id::{Fence, LeaseId};
 use mainspring_core::job::Json;
-use mainspring_core::limits::RESULT_BYTES_MAX;
+use mainspring_core::limits::{GATE_CLOSED_MAX, RESULT_BYTES_MAX};
 use mainspring_core::name::TenantName;
 use mainspring_core::verdict::Outcome;
 use mainspring_engine::AttemptEnd;
@@ -11,10 +13,15 @@ use mainspring_wire::{self as wire, RawValue};
 use crate::accept::{failure, json};
 use crate::ask::FieldError;
 
+/// The job is of the request's tenant, unless the settlement names another, as one that was claimed for all tenants does.
 pub(crate) fn settlement(said: wire::Settlement, tenant: &TenantName) -> Result<AttemptEnd, FieldError> {
     if let Some(error) = foreign_field(&said) {
         return Err(error);
     }
+    let tenant = match &said.tenant {
+        Some(named) => TenantName::parse(named).map_err(|error| FieldError::invalid("tenant", error.to_string()))?,
+        None => tenant.clone(),
+    };
     let lease = LeaseId { job: said.job_id.into(), fence: Fence(said.fence) };
     let outcome = match said.outcome {
         wire::Outcome::Success => Outcome::Succeeded { result: result(said.result)? },
@@ -32,9 +39,17 @@ pub(crate) fn settlement(said: wire::Settlement, tenant: &TenantName) -> Result<
             };
             Outcome::Snoozed { wait: wait.into() }
         }
+        wire::Outcome::RateLimited => {
+            let Some(wait) = said.retry_after else {
+                let message = "must be given with outcome `rate_limited`, such as \"30s\": how long to keep away";
+                return Err(FieldError::invalid("retry_after", message));
+            };
+            // Cut and not refused: what the worker was told must get through, and whatever is closed opens again.
+            Outcome::RateLimited { wait: Duration::from(wait).min(GATE_CLOSED_MAX) }
+        }
         wire::Outcome::Release => Outcome::Released,
     };
-    Ok(AttemptEnd { lease, tenant: tenant.clone(), outcome })
+    Ok(AttemptEnd { lease, tenant, outcome })
 }
 
 pub(crate) fn result(raw: Option<Box<RawValue>>) -> Result<Option<Json>, FieldError> {
@@ -43,14 +58,16 @@ pub(crate) fn result(raw: Option<Box<RawValue>>) -> Result<Option<Json>, FieldEr
 
 /// A field that belongs to another outcome: the worker means something that would not happen.
 fn foreign_field(said: &wire::Settlement) -> Option<FieldError> {
-    let given = [
-        ("result", said.result.is_some(), wire::Outcome::Success),
-        ("error", said.error.is_some(), wire::Outcome::Failure),
-        ("retry_after", said.retry_after.is_some(), wire::Outcome::Failure),
-        ("never_retry", said.never_retry, wire::Outcome::Failure),
-        ("snooze_for", said.snooze_for.is_some(), wire::Outcome::Snooze),
+    use wire::Outcome::{Failure, RateLimited, Snooze, Success};
+    let given: [(&'static str, bool, &[wire::Outcome]); 5] = [
+        ("result", said.result.is_some(), &[Success]),
+        ("error", said.error.is_some(), &[Failure]),
+        ("retry_after", said.retry_after.is_some(), &[Failure, RateLimited]),
+        ("never_retry", said.never_retry, &[Failure]),
+        ("snooze_for", said.snooze_for.is_some(), &[Snooze]),
     ];
-    let (field, _, owner) = given.into_iter().find(|&(_, given, owner)| given && owner != said.outcome)?;
-    let message = format!("does not go with outcome `{}`, only with `{owner}`", said.outcome);
+    let (field, _, owners) = given.into_iter().find(|(_, given, owners)| *given && !owners.contains(&said.outcome))?;
+    let owners = owners.iter().map(|owner| format!("`{owner}`")).collect::<Vec<_>>().join(" or ");
+    let message = format!("does not go with outcome `{}`, only with {owners}", said.outcome);
     Some(FieldError::invalid(field, message))
 }

@@ -13,7 +13,7 @@ mod tenant;
 pub(crate) use body::{MaybeSaid, Said, parse_text};
 pub(crate) use field::FieldError;
 pub(crate) use key::HeaderKey;
-pub(crate) use path::{JobPath, QueuePath, SchedulePath, WorkerPath, WorkflowPath};
+pub(crate) use path::{JobPath, QueuePath, ReachPath, SchedulePath, WorkerPath, WorkflowPath};
 pub(crate) use precondition::Precondition;
 pub(crate) use query::Pairs;
 pub(crate) use tenant::Tenant;

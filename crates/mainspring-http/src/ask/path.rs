@@ -1,8 +1,9 @@
-//! What the path names: a job, a worker, a queue, a schedule, a workflow. A name that cannot be one is refused here.
+//! What the path names: a job, a worker, a queue, a schedule, a workflow, what a limit is for. A name that cannot be one is refused here.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::StatusCode;
 use http::request::Parts;
+use mainspring_core::gate::Reach;
 use mainspring_core::id::{JobId, WorkerId, WorkflowId};
 use mainspring_core::name::{QueueName, ScheduleName};
 use mainspring_wire::problem;
@@ -25,6 +26,9 @@ pub(crate) struct SchedulePath(pub ScheduleName);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkflowPath(pub WorkflowId);
+
+#[derive(Clone, Debug)]
+pub(crate) struct ReachPath(pub Reach);
 
 impl FromRequestParts<Door> for JobPath {
     type Rejection = Refusal;
@@ -74,6 +78,19 @@ impl FromRequestParts<Door> for WorkflowPath {
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<WorkflowPath, Refusal> {
         let text = segment(parts, door).await?;
         Ok(WorkflowPath(WorkflowId(uuid(&text, "workflow")?)))
+    }
+}
+
+impl FromRequestParts<Door> for ReachPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<ReachPath, Refusal> {
+        let text = segment(parts, door).await?;
+        let reach = Reach::parse(&text).map_err(|error| {
+            let detail = format!("{error}; queues, types and keys also as a pattern, such as `key:customer:*`");
+            Refusal::new(problem::INVALID_FIELD, StatusCode::BAD_REQUEST, detail).at("reach")
+        })?;
+        Ok(ReachPath(reach))
     }
 }
 

@@ -2,12 +2,14 @@
 
 pub(crate) mod claims;
 pub(crate) mod clock;
+pub(crate) mod cluster;
 pub(crate) mod dead;
 pub(crate) mod events;
 pub(crate) mod forecast;
 pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod jobs;
+pub(crate) mod limits;
 pub(crate) mod metrics;
 pub(crate) mod openapi;
 pub(crate) mod queues;

@@ -108,9 +108,11 @@ pub(crate) fn settled(job: JobId, said: Outcome, stored: &Stored) -> Settled {
     let job_id = job.uuid();
     match stored {
         Stored::Stale => Settled { job_id, state: SettledAs::Stale, next_fire_time: None },
-        Stored::Applied { state, ready_at, .. } => {
+        Stored::Applied { state, ready_at, gates, .. } => {
             let goes_on = matches!(state, JobState::Waiting | JobState::Ready);
-            let next_fire_time = goes_on.then(|| stamp(*ready_at));
+            // A job that closed its key is ready at once, and cannot start before the key opens.
+            let opens_at = gates.as_ref().and_then(|gates| gates.closed.as_ref()).map(|(_, until)| *until);
+            let next_fire_time = goes_on.then(|| stamp(opens_at.map_or(*ready_at, |at| at.max(*ready_at))));
             Settled { job_id, state: settled_as(said, *state), next_fire_time }
         }
     }

@@ -13,7 +13,7 @@ use crate::routes::settlements::Words;
 use crate::show::{failure, push};
 
 /// The fixed words of one job with its ids and times, rounded up.
-const JOB_BYTES: usize = 384;
+const JOB_BYTES: usize = 416;
 
 pub(crate) fn claimed_jobs(jobs: &[Claimed]) -> Vec<u8> {
     let mut answer = Vec::with_capacity(16 + bytes(jobs));
@@ -59,7 +59,7 @@ fn print_jobs(answer: &mut Vec<u8>, jobs: &[Claimed]) {
     answer.push(b']');
 }
 
-/// In the order of `wire::ClaimedJob`. Types and queues are words that JSON need not escape.
+/// In the order of `wire::ClaimedJob`. Types, queues, tenants and steps are words that JSON need not escape.
 fn print(answer: &mut Vec<u8>, claimed: &Claimed) {
     let Claimed { job, lease, tally, checkpoint, last_error } = claimed;
     answer.extend_from_slice(b"{\"job_id\":");
@@ -70,6 +70,8 @@ fn print(answer: &mut Vec<u8>, claimed: &Claimed) {
     answer.extend_from_slice(job.kind.as_str().as_bytes());
     answer.extend_from_slice(b"\",\"queue\":\"");
     answer.extend_from_slice(job.queue.as_str().as_bytes());
+    answer.extend_from_slice(b"\",\"tenant\":\"");
+    answer.extend_from_slice(job.tenant.as_str().as_bytes());
     answer.extend_from_slice(b"\",\"data\":");
     answer.extend_from_slice(job.data.as_str().as_bytes());
     let (attempt, max_attempts, priority) = (tally.attempts, job.max_attempts, job.priority.value());
@@ -92,6 +94,13 @@ fn print(answer: &mut Vec<u8>, claimed: &Claimed) {
         let tags: Vec<&str> = job.tags.iter().map(|tag| tag.as_str()).collect();
         push(answer, &tags);
     }
+    if let Some(place) = &job.workflow {
+        answer.extend_from_slice(b",\"workflow_id\":");
+        push(answer, &place.workflow.0);
+        answer.extend_from_slice(b",\"step\":\"");
+        answer.extend_from_slice(place.step.as_str().as_bytes());
+        answer.push(b'"');
+    }
     answer.push(b'}');
 }
 
@@ -106,9 +115,9 @@ fn print_time(answer: &mut Vec<u8>, name: &str, time: Option<Time>) {
 mod tests {
     use std::time::Duration;
 
-    use mainspring_core::id::{Fence, JobId, WorkerId};
-    use mainspring_core::job::{Failure, Job, Json, Keys, Lease, Tally};
-    use mainspring_core::name::{QueueName, Tag, TenantName, TypeName};
+    use mainspring_core::id::{Fence, JobId, WorkerId, WorkflowId};
+    use mainspring_core::job::{Failure, Job, Json, Keys, Lease, Membership, Role, Tally};
+    use mainspring_core::name::{QueueName, StepName, Tag, TenantName, TypeName};
     use mainspring_core::rank::Priority;
     use mainspring_core::retry::RetryPolicy;
     use mainspring_wire::{self as wire, ClaimAnswer};
@@ -120,6 +129,8 @@ mod tests {
 
     fn claimed(full: bool) -> Claimed {
         let at = Time::from_millis(1_796_115_600_123);
+        let step = StepName::parse("resize/1").expect("a name");
+        let place = Membership { workflow: WorkflowId(Uuid::from_u128(9)), step, role: Role::Step };
         let job = Job {
             id: JobId::from(Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0001)),
             tenant: TenantName::default_tenant(),
@@ -138,7 +149,7 @@ mod tests {
             tags: if full { vec![Tag::parse("a \"quoted\" tag").expect("a tag")] } else { vec![] },
             idempotency: None,
             depends_on: vec![],
-            workflow: None,
+            workflow: full.then(|| Box::new(place)),
             origin: None,
             keys: Keys::default(),
         };

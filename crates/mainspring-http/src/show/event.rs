@@ -1,5 +1,6 @@
 //! Something that happened, as the stream says it.
 
+use mainspring_core::gate::Reach;
 use mainspring_engine::{Event, EventKind};
 use mainspring_wire as wire;
 
@@ -14,6 +15,8 @@ pub(crate) fn event(event: &Event) -> wire::Event {
         queue: event.queue.as_ref().map(|queue| queue.queue.to_string()),
         job_type: event.job_type.as_ref().map(ToString::to_string),
         schedule_id: event.schedule.as_ref().map(ToString::to_string),
+        limit: event.limit.as_ref().map(Reach::text),
+        until: event.until.map(stamp),
         attempt: event.attempt,
         worker_id: event.worker.map(|worker| worker.0),
         error: event.error.clone(),

@@ -1,4 +1,4 @@
-//! Why a job is where it is, in a sentence and in facts.
+//! Why a job is where it is, in a sentence and in facts. `hurdle` speaks for the gates.
 
 use mainspring_core::id::JobId;
 use mainspring_core::name::QueueName;
@@ -6,6 +6,7 @@ use mainspring_engine::{Explanation, Parent, Reason};
 use mainspring_wire::{self as wire, Reason as Said, ReasonParent};
 
 use crate::convert::{stamp, status};
+use crate::show::hurdle;
 
 pub(crate) fn explanation(explanation: &Explanation) -> wire::Explanation {
     let job = &explanation.view.job;
@@ -49,6 +50,11 @@ fn reason(reason: &Reason, id: JobId, queue: &QueueName) -> Said {
             let text = format!("no worker is registered for its queue, {queue}; {count}{others} other queues");
             Said { count: Some(*elsewhere), ..Said::new(Said::NO_WORKER, text) }
         }
+        Reason::Full { gate, running, max, holders } => hurdle::full(gate, *running, *max, holders),
+        Reason::NoToken { gate, next_at } => hurdle::no_token(gate, *next_at),
+        Reason::Closed { gate, until } => hurdle::closed(gate, *until),
+        Reason::BreakerOpen { gate, probe_at } => hurdle::breaker_open(gate, *probe_at),
+        Reason::Probing { gate } => hurdle::probing(gate),
         Reason::WaitsFor { parents, count } => {
             let text = match count {
                 1 => "it waits for a job that has not ended".to_owned(),

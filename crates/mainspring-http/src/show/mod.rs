@@ -1,11 +1,14 @@
 //! What answers look like. Reads what the core and the engine say; changes nothing.
 
 mod claimed;
+mod cluster;
 mod event;
 mod execution;
 mod explanation;
 mod forecast;
+mod hurdle;
 mod job;
+mod limit;
 mod occurrence;
 mod queue;
 mod schedule;
@@ -13,11 +16,13 @@ mod worker;
 mod workflow;
 
 pub(crate) use claimed::{claimed_jobs, settled_and_claimed};
+pub(crate) use cluster::cluster;
 pub(crate) use event::event;
 pub(crate) use execution::{execution, running};
 pub(crate) use explanation::explanation;
 pub(crate) use forecast::forecast;
 pub(crate) use job::{failure, job};
+pub(crate) use limit::limit;
 pub(crate) use occurrence::{ledger_row, occurrence};
 pub(crate) use queue::queue;
 pub(crate) use schedule::{document, schedule};

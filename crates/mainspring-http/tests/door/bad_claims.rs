@@ -23,6 +23,7 @@ async fn every_bad_value_of_a_claim_is_named() {
     check(r#"{"worker_id":"NOBODY","queues":["a"],"max":-1}"#, "max", "not negative").await;
     check(r#"{"worker_id":"NOBODY","queues":["a"],"wait":"long"}"#, "wait", "is not a duration").await;
     check(r#"{"worker_id":"NOBODY","queues":["a"],"timeout":1}"#, "timeout", "unknown field `timeout`").await;
+    check(r#"{"worker_id":"NOBODY","queues":["a"],"tenants":"acme"}"#, "tenants", "`own` or `all`").await;
     let queues = vec!["\"q\""; 65].join(",");
     let body = format!(r#"{{"worker_id":"{NOBODY}","queues":[{queues}]}}"#);
     let problem = house.post("/v1/claims", &body).await.refused(413, Some("queues"), "claim_queues_max is 64");
@@ -42,8 +43,12 @@ async fn every_bad_value_of_a_settlement_is_named() {
     check(r#""job_id":"NOBODY","outcome":"success""#, "fence", "must be given").await;
     check(r#""job_id":"NOBODY","fence":-1,"outcome":"success""#, "fence", "not negative").await;
     check(r#""job_id":"NOBODY","fence":1"#, "outcome", "must be given").await;
-    check(r#""job_id":"NOBODY","fence":1,"outcome":"done""#, "outcome", "`success`, `failure`, `snooze`, `release`")
-        .await;
+    check(
+        r#""job_id":"NOBODY","fence":1,"outcome":"done""#,
+        "outcome",
+        "`success`, `failure`, `snooze`, `rate_limited`, `release`",
+    )
+    .await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"failure""#, "error", "must be given with outcome `failure`").await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"failure","error":"boom""#, "error", "expected an object").await;
     check(r#""job_id":"NOBODY","fence":1,"outcome":"failure","error":{}"#, "error.message", "must be given").await;

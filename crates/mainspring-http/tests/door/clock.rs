@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mainspring_engine::{Engine, Parts, Settings, SystemClock};
 use mainspring_http::{Options, router};
-use mainspring_store::memory::{Alone, Memory, MemorySeats};
+use mainspring_store::memory::{Alone, Memory};
 use serde_json::json;
 
 use crate::house::House;
@@ -38,12 +38,8 @@ async fn a_clock_does_not_go_back_nor_too_far_at_once() {
 
 #[tokio::test]
 async fn the_real_clock_is_not_moved() {
-    let parts = Parts {
-        store: Arc::new(Memory::new()),
-        seats: Arc::new(MemorySeats::new()),
-        wakeups: Arc::new(Alone),
-        clock: Arc::new(SystemClock),
-    };
+    let store = Arc::new(Memory::new());
+    let parts = Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock: Arc::new(SystemClock) };
     let engine = Engine::start(parts, Settings::default()).await.expect("the memory store starts");
     let house = House { router: router(engine.clone(), Options::default()), engine, clock: House::open().await.clock };
     assert_eq!(house.get("/v1/clock").await.expect(200)["virtual"], false);

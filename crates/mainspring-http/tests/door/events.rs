@@ -8,13 +8,13 @@ use tower::ServiceExt;
 
 use crate::house::House;
 
-struct Stream {
+pub struct Stream {
     body: BodyDataStream,
     read: String,
 }
 
 impl Stream {
-    async fn open(house: &House, query: &str) -> Stream {
+    pub async fn open(house: &House, query: &str) -> Stream {
         let request = Request::builder().uri(format!("/v1/events{query}")).body(Body::empty()).expect("a request");
         let response = house.router.clone().oneshot(request).await.expect("the router always answers");
         assert_eq!(response.status(), 200);
@@ -23,7 +23,7 @@ impl Stream {
     }
 
     /// The next event's name and data; `None` at the end of the stream.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub async fn next(&mut self) -> Option<(String, Value)> {
         while !self.read.contains("\n\n") {
             let piece = self.body.next().await?.expect("the stream does not break");
             self.read.push_str(std::str::from_utf8(&piece).expect("events are text"));

@@ -10,7 +10,7 @@ use http_body_util::BodyExt;
 use mainspring_core::time::Time;
 use mainspring_engine::{Engine, ManualClock, Parts, Settings};
 use mainspring_http::{Options, router};
-use mainspring_store::memory::{Alone, Memory, MemorySeats};
+use mainspring_store::memory::{Alone, Memory};
 use mainspring_wire::problem;
 use serde_json::Value;
 use tower::ServiceExt;
@@ -34,12 +34,8 @@ impl House {
 
     pub async fn open_with(options: Options) -> House {
         let clock = Arc::new(ManualClock::new(NOW));
-        let parts = Parts {
-            store: Arc::new(Memory::new()),
-            seats: Arc::new(MemorySeats::new()),
-            wakeups: Arc::new(Alone),
-            clock: clock.clone(),
-        };
+        let store = Arc::new(Memory::new());
+        let parts = Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock: clock.clone() };
         let engine = Engine::start(parts, Settings::default()).await.expect("the memory store starts");
         House { router: router(engine.clone(), options), engine, clock }
     }

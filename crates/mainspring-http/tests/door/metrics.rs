@@ -38,6 +38,9 @@ async fn every_named_series_is_there_after_one_life() {
         "mainspring_store_call_seconds_bucket{",
         "mainspring_gather_jobs_bucket{",
         "mainspring_seats_held",
+        "mainspring_leader 1",
+        "mainspring_failovers_total 0",
+        "mainspring_deposed_total 0",
     ] {
         assert!(reply.text.lines().any(|line| line.starts_with(series)), "{series} is not in\n{}", reply.text);
     }

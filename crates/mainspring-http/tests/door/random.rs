@@ -17,7 +17,7 @@ const CALLS: &[(&str, &str, &str)] = &[
         "/v1/jobs/batch",
         r#"{"jobs":[{"type":"a"},{"type":"b","delay":"90s","retry":{"strategy":"list","delays":["1s",2]}}]}"#,
     ),
-    ("POST", "/v1/claims", r#"{"worker_id":"NOBODY","queues":["a","b"],"max":10}"#),
+    ("POST", "/v1/claims", r#"{"worker_id":"NOBODY","queues":["a","b"],"max":10,"tenants":"all"}"#),
     (
         "POST",
         "/v1/settlements",
@@ -42,6 +42,12 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("POST", "/v1/jobs/JOB/complete", r#"{"fence":1,"result":{"n":1}}"#),
     ("POST", "/v1/jobs/JOB/fail", r#"{"fence":1,"error":{"message":"m"},"retry_after":"2s","never_retry":false}"#),
     ("PATCH", "/v1/queues/q", r#"{"age_factor":0.5,"max_depth":100000}"#),
+    (
+        "PUT",
+        "/v1/limits/tenant",
+        r#"{"concurrency":1000000,"rate":{"permits":100,"per":"1m","burst":1000000},"breaker":{"failure_ratio":0.5,"window":"1m","min_attempts":20,"cooldown":"30s","probes":1,"closes_after":3},"weight":2}"#,
+    ),
+    ("POST", "/v1/limits/tenant/reopen", "{}"),
     ("POST", "/v1/queues/q/pause", "{}"),
     ("POST", "/v1/queues/q/resume", "{}"),
     (
@@ -201,6 +207,8 @@ fn no_path_or_query_makes_the_server_fail() {
         "/v1/jobs/",
         "/v1/workers/",
         "/v1/queues/",
+        "/v1/limits/",
+        "/v1/limits/key:",
         "/v1/jobs?",
         "/v1/jobs?status=",
         "/v1/dead?limit=",

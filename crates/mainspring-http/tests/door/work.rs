@@ -58,7 +58,7 @@ async fn a_claim_hands_out_the_best_jobs_with_all_a_worker_needs() {
     assert_eq!(
         answer["jobs"][0],
         json!({
-            "job_id": id, "fence": fence, "type": "high", "queue": "default", "data": {"a": 1}, "attempt": 1,
+            "job_id": id, "fence": fence, "type": "high", "queue": "default", "tenant": "default", "data": {"a": 1}, "attempt": 1,
             "max_attempts": 3, "priority": 50, "run_at": "2026-12-01T09:00:00.000Z",
             "claimed_at": "2026-12-01T09:00:00.000Z", "timeout_at": "2026-12-01T09:01:00.000Z", "tags": ["t"],
         })

@@ -20,6 +20,9 @@ const ANSWER_BYTES_MAX: usize = 512 * 1024 * 1024;
 /// Of an answer that is not understood, this much is quoted.
 const QUOTED_CHARS_MAX: usize = 200;
 
+/// Whose call it is.
+const TENANT: HeaderName = HeaderName::from_static("mainspring-tenant");
+
 const AGENT: &str = concat!("mainspring-worker/", env!("CARGO_PKG_VERSION"));
 
 /// What RFC 3986 leaves bare in a path.
@@ -135,6 +138,9 @@ impl Client {
             .header(ACCEPT, accept);
         if call.body.is_some() {
             request = request.header(CONTENT_TYPE, "application/json");
+        }
+        if let Some(tenant) = &self.tenant {
+            request = request.header(TENANT, tenant);
         }
         if let Some((name, value)) = call.condition {
             request = request.header(name, value);

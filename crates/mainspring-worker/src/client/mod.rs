@@ -8,11 +8,13 @@ mod call;
 mod calls;
 mod claims;
 mod clock;
+mod cluster;
 mod dead;
 mod events;
 mod forecast;
 mod health;
 mod jobs;
+mod limits;
 mod queues;
 mod schedules;
 mod settlements;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -36,7 +39,7 @@ use base_url::BaseUrl;
 pub use events::Events;
 pub use schedules::Expect;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How long a call may take, unless [`Client::with_timeout`] says otherwise.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
@@ -60,6 +63,8 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 pub struct Client {
     shared: Arc<Shared>,
     timeout: Duration,
+    /// Whose calls they are; the server's default tenant if none.
+    tenant: Option<HeaderValue>,
 }
 
 /// The connections are some 300 bytes of settings and counters by themselves: too much to copy with every clone.
@@ -87,7 +92,7 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_MAX)
             .build(connector);
-        Ok(Client { shared: Arc::new(Shared { http, base }), timeout: TIMEOUT_DEFAULT })
+        Ok(Client { shared: Arc::new(Shared { http, base }), timeout: TIMEOUT_DEFAULT, tenant: None })
     }
 
     /// How long a call may take before it counts as unreachable; 30 s unless set. A claim may take its wait on top.
@@ -95,6 +100,32 @@ impl Client {
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
         self.timeout = timeout;
         self
+    }
+
+    /// Whose jobs, queues, schedules and limits the calls are about; the server's default tenant unless set. Until servers ask
+    /// for tokens, whoever reaches one can name any tenant.
+    ///
+    /// ```
+    /// use mainspring_worker::Client;
+    ///
+    /// let client = Client::new("http://127.0.0.1:7710")?.with_tenant("acme")?;
+    /// assert_eq!(client.tenant(), Some("acme"));
+    /// # Ok::<_, mainspring_worker::Error>(())
+    /// ```
+    pub fn with_tenant(mut self, tenant: &str) -> Result<Client> {
+        let header = HeaderValue::from_str(tenant).ok().filter(|header| header.to_str().is_ok());
+        let Some(header) = header.filter(|_| !tenant.is_empty()) else {
+            return Err(Error::Address(format!(
+                "{tenant:?} is not the name of a tenant: it is letters, digits and . _ - : /"
+            )));
+        };
+        self.tenant = Some(header);
+        Ok(self)
+    }
+
+    /// Whose calls they are, if that was said.
+    pub fn tenant(&self) -> Option<&str> {
+        self.tenant.as_ref().and_then(|header| header.to_str().ok())
     }
 
     /// Where the server is, such as `http://127.0.0.1:7710`.
@@ -110,6 +141,10 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("url", &self.url()).field("timeout", &self.timeout).finish()
+        f.debug_struct("Client")
+            .field("url", &self.url())
+            .field("timeout", &self.timeout)
+            .field("tenant", &self.tenant())
+            .finish()
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_wire::{ClaimedJob, Holding};
+use mainspring_wire::{ClaimedJob, Holding, Settlement};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinError, JoinHandle};
 use tracing::Instrument;
@@ -20,6 +20,8 @@ use crate::stop::{Stop, StopReason};
 
 pub(super) struct Attempt {
     holding: Holding,
+    /// Named when it is settled.
+    tenant: Option<String>,
     stop: Stop,
     time_left: Option<Duration>,
     stop_grace: Duration,
@@ -42,7 +44,8 @@ impl Attempt {
         let time_left = time_left(&job);
         let handler = workplace.handlers.find(&job.kind).cloned();
         let unknown = Outcome::Fail(no_handler(&workplace.handlers, &job.kind));
-        let desk = Desk::Server { client: workplace.client.clone(), patience: lease };
+        let tenant = workplace.tenant_of(&job);
+        let desk = Desk::Server { client: workplace.client_for(&job), patience: lease };
         let ctx = Context::new(job, stop.clone(), desk);
         let holding = ctx.holding();
         workplace.holds.take(holding, stop.clone());
@@ -54,7 +57,7 @@ impl Attempt {
             }
         };
         let task = Task(tokio::spawn(work.instrument(span)));
-        Attempt { holding, stop, time_left, stop_grace: workplace.settings.stop_grace, task }
+        Attempt { holding, tenant, stop, time_left, stop_grace: workplace.settings.stop_grace, task }
     }
 
     /// Waits for the handler to end, and hands its outcome on. The place is free when the handler is really gone.
@@ -66,7 +69,8 @@ impl Attempt {
             Some(outcome) => {
                 let room = workplace.outbox.room().await;
                 let freed = if self.task.0.is_finished() { place.take() } else { None };
-                workplace.outbox.put(room, outcome.settlement(self.holding), freed);
+                let settlement = Settlement { tenant: self.tenant.take(), ..outcome.settlement(self.holding) };
+                workplace.outbox.put(room, settlement, freed);
             }
             None => workplace.holds.release(&self.holding),
         }

@@ -10,12 +10,14 @@ fn what_is_told_depends_on_how_and_why_it_ended() {
     let done = || Ended::Returned(Outcome::Done(None));
     let failed = || Ended::Returned(Outcome::fail("boom"));
     let snoozed = || Ended::Returned(Outcome::Snooze(Duration::from_secs(1)));
+    let limited = || Ended::Returned(Outcome::RateLimited(Duration::from_secs(1)));
     let panicked = || Ended::Panicked("oh".to_owned());
     let check = |ended: Ended, reason: Option<StopReason>, expected: &str| {
         let told = match conclude(ended, reason) {
             None => "nothing".to_owned(),
             Some(Outcome::Done(_)) => "done".to_owned(),
             Some(Outcome::Snooze(_)) => "snooze".to_owned(),
+            Some(Outcome::RateLimited(_)) => "rate limited".to_owned(),
             Some(Outcome::Release) => "release".to_owned(),
             Some(Outcome::Fail(failure)) => failure.error().kind.clone().unwrap_or_else(|| failure.to_string()),
         };
@@ -24,11 +26,13 @@ fn what_is_told_depends_on_how_and_why_it_ended() {
     check(done(), None, "done");
     check(failed(), None, "boom");
     check(snoozed(), None, "snooze");
+    check(limited(), None, "rate limited");
     check(panicked(), None, "Panic");
 
     check(done(), Some(StopReason::ShuttingDown), "done");
     check(failed(), Some(StopReason::ShuttingDown), "release");
     check(snoozed(), Some(StopReason::ShuttingDown), "snooze");
+    check(limited(), Some(StopReason::ShuttingDown), "rate limited");
     check(panicked(), Some(StopReason::ShuttingDown), "Panic");
     check(Ended::Dropped, Some(StopReason::ShuttingDown), "release");
 
@@ -60,6 +64,7 @@ fn a_type_without_a_handler_fails_and_names_the_known_ones() {
 fn attempt(time_left: Option<Duration>, work: impl Future<Output = Outcome> + Send + 'static) -> Attempt {
     Attempt {
         holding: Holding { job_id: uuid::Uuid::nil(), fence: 1 },
+        tenant: None,
         stop: Stop::default(),
         time_left,
         stop_grace: Duration::ZERO,

@@ -93,6 +93,7 @@ impl Asking<'_> {
         let request = ClaimRequest {
             worker_id: incarnation.worker_id,
             queues: workplace.settings.register.queues.clone(),
+            tenants: workplace.settings.tenants,
             max: u32::try_from(places).unwrap_or(u32::MAX),
             wait: settlements.is_empty().then(|| Span::from(workplace.settings.claim_wait)),
             settlements,
@@ -147,7 +148,8 @@ async fn start(
         // More than was asked for. Whoever answers this settlement, it is better off with somebody else.
         let holding = Holding { job_id: job.job_id, fence: job.fence };
         let room = workplace.outbox.room().await;
-        workplace.outbox.put(room, Outcome::Release.settlement(holding), None);
+        let settlement = Settlement { tenant: workplace.tenant_of(&job), ..Outcome::Release.settlement(holding) };
+        workplace.outbox.put(room, settlement, None);
         return;
     };
     let attempt = attempt::Attempt::begin(workplace, job, incarnation.lease);

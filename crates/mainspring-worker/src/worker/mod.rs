@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use mainspring_wire::{Register, Span};
+use mainspring_wire::{Register, Span, Tenants};
 
 use crate::client::Client;
 use crate::context::Context;
@@ -78,6 +78,7 @@ struct Handlers {
 
 struct Settings {
     register: Register,
+    tenants: Tenants,
     concurrency: usize,
     claim_wait: Duration,
     grace: Duration,
@@ -94,6 +95,7 @@ impl Worker {
         };
         let settings = Settings {
             register,
+            tenants: Tenants::Own,
             concurrency: CONCURRENCY_DEFAULT,
             claim_wait: CLAIM_WAIT_DEFAULT,
             grace: GRACE_DEFAULT,
@@ -106,6 +108,14 @@ impl Worker {
     #[must_use]
     pub fn queue(mut self, queue: impl Into<String>) -> Worker {
         self.settings.register.queues.push(queue.into());
+        self
+    }
+
+    /// Claims the jobs of every tenant that has queues by these names, in fair turns by their weights. [`Context::tenant`] says
+    /// whose each one is. Without it, only the jobs of the client's own tenant.
+    #[must_use]
+    pub fn all_tenants(mut self) -> Worker {
+        self.settings.tenants = Tenants::All;
         self
     }
 

@@ -91,7 +91,8 @@ fn without_the_poison(mut settlements: Vec<Settlement>, problem: &Problem) -> Ve
         return Vec::new();
     }
     let failure = Failure::new(format!("the server refused the outcome of the attempt: {problem}")).kind(REFUSED);
-    vec![vec![Outcome::Fail(failure).settlement(holding(&settlement))]]
+    let replacement = Outcome::Fail(failure).settlement(holding(&settlement));
+    vec![vec![Settlement { tenant: settlement.tenant, ..replacement }]]
 }
 
 fn holding(settlement: &Settlement) -> Holding {
@@ -105,7 +106,8 @@ mod tests {
     use super::*;
 
     fn settlement(number: u64, outcome: Said) -> Settlement {
-        Settlement::new(Uuid::from_u128(u128::from(number)), number, outcome)
+        let settlement = Settlement::new(Uuid::from_u128(u128::from(number)), number, outcome);
+        Settlement { tenant: Some("acme".to_owned()), ..settlement }
     }
 
     /// Sends like `settle` to a server that refuses these, and answers what it took, in order.
@@ -132,7 +134,7 @@ mod tests {
             let fences: Vec<u64> = taken.iter().map(|settlement| settlement.fence).collect();
             assert_eq!(fences, [0, 1, 2, 3, 4, 5, 6]);
             let replaced = &taken[usize::try_from(poison).expect("small")];
-            assert_eq!(replaced.outcome, Said::Failure);
+            assert_eq!((replaced.outcome, replaced.tenant.as_deref()), (Said::Failure, Some("acme")));
             let message = &replaced.error.as_ref().expect("a failure has an error").message;
             assert!(message.contains("too large"), "{message}");
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainspring_wire::{ClaimedJob, Tenants};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::handle::WorkerHandle;
@@ -38,6 +39,21 @@ impl Workplace {
             outbox: Outbox::new(),
             places,
         })
+    }
+
+    /// Whom a settlement names: the job's tenant if it may be another than the client's.
+    pub fn tenant_of(&self, job: &ClaimedJob) -> Option<String> {
+        (self.settings.tenants == Tenants::All).then(|| job.tenant.clone())
+    }
+
+    /// The client for calls about a job, which are its tenant's.
+    pub fn client_for(&self, job: &ClaimedJob) -> Client {
+        let client = self.client.clone();
+        match self.settings.tenants {
+            Tenants::Own => client,
+            // A server hands out no tenant that it would not take back.
+            Tenants::All => client.clone().with_tenant(&job.tenant).unwrap_or(client),
+        }
     }
 
     /// Waits for a free place, and takes all that are free, up to `max`. Only one may wait at a time, so what is seen free stays

@@ -12,6 +12,7 @@ pub async fn carry_out(client: &Client, plan: &Plan) -> Result<()> {
     for item in &plan.items {
         let what = match item.what {
             What::Queue => "queue",
+            What::Limit => "limit",
             What::Schedule => "schedule",
         };
         step(client, item).await.map_err(explained).with_context(|| {
@@ -35,6 +36,7 @@ async fn step(client: &Client, item: &Item) -> Result<(), Error> {
             Err(error) if error.is_not_found() => Ok(()),
             answer => answer,
         },
+        Step::Limit { rule } => client.set_limit(name, rule).await.map(drop),
         Step::Queue { patch, paused } => {
             if *patch != QueuePatch::default() {
                 client.patch_queue(name, patch).await?;

@@ -1,11 +1,11 @@
-//! Files that say what should be: `[schedules.NAME]`, `[queues.NAME]`, `[calendars.NAME]`. Several files are read as one; what two of
+//! Files that say what should be: `[schedules.NAME]`, `[queues.NAME]`, `[limits."REACH"]`, `[calendars.NAME]`. Several files are read as one; what two of
 //! them name is an error. Whether an expression or a zone makes sense is the server's to say.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use mainspring_wire::NewSchedule;
+use mainspring_wire::{LimitRule, NewSchedule};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use toml::Spanned;
@@ -22,6 +22,7 @@ pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 struct Document {
     schedules: BTreeMap<String, Spanned<toml::Value>>,
     queues: BTreeMap<String, Spanned<QueueTable>>,
+    limits: BTreeMap<String, Spanned<toml::Value>>,
     calendars: BTreeMap<String, Spanned<CalendarTable>>,
 }
 
@@ -110,6 +111,11 @@ fn read(documents: &[(String, String)]) -> Result<Wanted> {
             let QueueTable { paused, max_depth, age_factor } = table.into_inner();
             wanted.queues.insert(name, WantedQueue { paused, max_depth, age_factor });
         }
+        for (reach, table) in document.limits {
+            let place = places.take("limits", &reach, file, text, &table)?;
+            let rule = limit(table.into_inner()).map_err(|problem| anyhow::anyhow!("{place}: {problem}"))?;
+            wanted.limits.insert(reach, rule);
+        }
         for (name, table) in document.schedules {
             let place = places.take("schedules", &name, file, text, &table)?;
             let schedule = schedule(&name, table.into_inner(), &calendars);
@@ -117,6 +123,11 @@ fn read(documents: &[(String, String)]) -> Result<Wanted> {
         }
     }
     Ok(wanted)
+}
+
+fn limit(table: toml::Value) -> Result<LimitRule, String> {
+    let json = from_toml(table).ok_or("a number has no JSON: infinity and nan are none")?;
+    serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
 fn schedule(name: &str, table: toml::Value, calendars: &Calendars) -> Result<NewSchedule, String> {

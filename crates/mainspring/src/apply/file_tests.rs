@@ -15,7 +15,8 @@ fn schedules_queues_and_calendars_are_read_across_files() {
         "[schedules.nightly]\ncron = \"0 3 * * *\"\ntimezone = \"Europe/Berlin\"\nexclude = [2026-12-24, { calendar = \"feasts\" }]\n\
          start_at = 2026-01-01T00:00:00Z\n[schedules.nightly.job]\ntype = \"report\"\ndata = { of = [1, 2] }\n",
         "[calendars.feasts]\nexclude = [2026-12-25, { weekdays = [\"SAT\"] }]\n\
-         [queues.mail]\nmax_depth = 10\npaused = true\n[queues.post]\nmax_depth = \"none\"\nage_factor = 0.5\n",
+         [queues.mail]\nmax_depth = 10\npaused = true\n[queues.post]\nmax_depth = \"none\"\nage_factor = 0.5\n\
+         [limits.\"key:customer:*\"]\nconcurrency = 2\nrate = { permits = 100, per = \"1m\" }\n",
     ])
     .expect("it is read");
     let nightly = serde_json::to_value(&wanted.schedules["nightly"]).expect("it prints");
@@ -24,6 +25,8 @@ fn schedules_queues_and_calendars_are_read_across_files() {
         "exclude": ["2026-12-24", "2026-12-25", { "weekdays": ["SAT"] }], "job": { "type": "report", "data": { "of": [1, 2] } }
     });
     assert_eq!(nightly, expected);
+    let limit = serde_json::to_value(&wanted.limits["key:customer:*"]).expect("it prints");
+    assert_eq!(limit, json!({ "concurrency": 2, "rate": { "permits": 100, "per": "1m" } }));
     let mail = WantedQueue { paused: Some(true), max_depth: Some(Some(10)), age_factor: None };
     let post = WantedQueue { paused: None, max_depth: Some(None), age_factor: Some(0.5) };
     assert_eq!(wanted.queues, BTreeMap::from([("mail".to_owned(), mail), ("post".to_owned(), post)]));
@@ -49,6 +52,8 @@ fn what_is_wrong_is_pointed_at() {
     refused(&["[schedules.a]\nschedule_id = \"b\"\njob = { type = \"t\" }\n"], &["schedule_id"]);
     refused(&["[queues.q]\nmax_depth = \"lots\"\n"], &["1.toml:2:", "a number of jobs, or \"none\""]);
     refused(&["[queues.q]\ndepth = 1\n"], &["unknown field `depth`"]);
+    refused(&["\n[limits.\"queue:q\"]\nconcurency = 1\n"], &["1.toml:2: limits.queue:q: unknown field `concurency`"]);
+    refused(&["[limits.tenant]\nrate = { permits = 1 }\n"], &["limits.tenant: missing field `per`"]);
     let one = "[schedules.a]\ncron = \"0 3 * * *\"\njob = { type = \"t\" }\n";
     refused(&[one, &format!("\n{one}")], &["2.toml:2: schedules.a is in 1.toml:1 already"]);
 }

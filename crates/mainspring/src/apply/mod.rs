@@ -1,4 +1,4 @@
-//! What should be, against what is: schedules and queues that a file describes, the difference to the server, and carrying it out.
+//! What should be, against what is: schedules, queues and limits that a file describes, the difference to the server, and carrying it out.
 //! A file knows no order and no history; running it twice changes nothing the second time.
 //!
 //! - `file`: reads TOML, by line and column. `calendars`: lists of exclusions that schedules name. `json`: TOML as JSON.
@@ -18,7 +18,7 @@ mod show;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use mainspring_wire::NewSchedule;
+use mainspring_wire::{LimitRule, NewSchedule};
 use mainspring_worker::Client;
 use serde::Serialize;
 
@@ -34,6 +34,7 @@ pub use plan::Plan;
 pub struct Wanted {
     pub schedules: BTreeMap<String, NewSchedule>,
     pub queues: BTreeMap<String, WantedQueue>,
+    pub limits: BTreeMap<String, LimitRule>,
 }
 
 /// What should be of a queue. What is left out stays as it is.
@@ -54,7 +55,8 @@ pub struct Manner {
     /// Do not ask
     #[arg(long)]
     yes: bool,
-    /// Also remove schedules that were applied from this source before and are not in it any more
+    /// Also remove schedules that were applied from this source before and are not in it any more. Queues and limits carry no
+    /// mark of where they came from, and stay
     #[arg(long)]
     prune: bool,
 }

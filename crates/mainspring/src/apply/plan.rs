@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use mainspring_wire::{NewSchedule, PreviewQuery, QueuePatch, QueueView, ScheduleQuery, ScheduleView};
+use mainspring_wire::{
+    LimitRule, LimitView, NewSchedule, PreviewQuery, QueuePatch, QueueView, ScheduleQuery, ScheduleView,
+};
 use mainspring_worker::{Client, Expect};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -38,6 +40,7 @@ pub struct Item {
 #[serde(rename_all = "lowercase")]
 pub enum What {
     Queue,
+    Limit,
     Schedule,
 }
 
@@ -67,6 +70,7 @@ pub enum Step {
     Put { schedule: Box<NewSchedule>, expect: Expect },
     Delete { expect: Expect },
     Queue { patch: QueuePatch, paused: Option<bool> },
+    Limit { rule: LimitRule },
 }
 
 impl Plan {
@@ -75,6 +79,14 @@ impl Plan {
         let queues = client.queues().await?.queues;
         for (name, wanted) in &wanted.queues {
             items.push(queue(name, wanted, queues.iter().find(|queue| queue.name == *name)));
+        }
+        if !wanted.limits.is_empty() {
+            let limits = client.limits().await?.limits;
+            for (reach, rule) in wanted.limits {
+                let checked = client.check_limit(&reach, &rule).await;
+                let kept = checked.with_context(|| format!("limit {reach} is not one"))?.rule.unwrap_or_default();
+                items.push(limit(&reach, rule, &kept, rule_of(&limits, &reach)));
+            }
         }
         let mut names = Vec::new();
         for (name, mut schedule) in wanted.schedules {
@@ -104,6 +116,29 @@ impl Plan {
     /// How many items are not as they should be.
     pub fn changes(&self) -> usize {
         self.items.len() - self.count(Action::Unchanged)
+    }
+}
+
+/// The rule that was set for this reach, and not for a pattern that covers it.
+fn rule_of<'a>(limits: &'a [LimitView], reach: &str) -> Option<&'a LimitRule> {
+    limits.iter().find(|view| view.reach == reach && view.pattern.is_none())?.rule.as_ref()
+}
+
+/// `kept` is how the server would keep it: with every default.
+fn limit(reach: &str, written: LimitRule, kept: &LimitRule, present: Option<&LimitRule>) -> Item {
+    let (action, fields) = match present {
+        None => (Action::Create, changes(&Facts::new(), &rule_facts(&written))),
+        Some(present) if present == kept => (Action::Unchanged, Vec::new()),
+        Some(present) => (Action::Update, changes(&rule_facts(present), &rule_facts(kept))),
+    };
+    let step = if action == Action::Unchanged { Step::Nothing } else { Step::Limit { rule: written } };
+    Item { what: What::Limit, name: reach.to_owned(), action, fields, step }
+}
+
+fn rule_facts(rule: &LimitRule) -> Facts {
+    match serde_json::to_value(rule) {
+        Ok(Value::Object(fields)) => fields.into_iter().collect(),
+        _ => Facts::new(),
     }
 }
 
@@ -236,6 +271,30 @@ mod tests {
             FieldChange { field: "note".into(), from: Some(json!("n")), to: None },
         ];
         assert_eq!((updated.action, updated.fields), (Action::Update, Vec::from(expected)));
+    }
+
+    #[test]
+    fn a_limit_is_created_updated_or_left_alone() {
+        let rule = |json: Value| serde_json::from_value::<LimitRule>(json).expect("a rule");
+        let written = rule(json!({"rate": {"permits": 5, "per": "1m"}}));
+        let kept = rule(json!({"rate": {"permits": 5, "per": "1m", "burst": 5}}));
+        let created = limit("key:a", written.clone(), &kept, None);
+        assert_eq!((created.action, created.fields[0].field.as_str()), (Action::Create, "rate"));
+        assert!(matches!(created.step, Step::Limit { .. }));
+        let same = limit("key:a", written.clone(), &kept, Some(&kept));
+        assert!(same.action == Action::Unchanged && matches!(same.step, Step::Nothing), "{same:?}");
+        let other = rule(json!({"concurrency": 3}));
+        let updated = limit("key:a", written, &kept, Some(&other));
+        let fields: Vec<&str> = updated.fields.iter().map(|change| change.field.as_str()).collect();
+        assert_eq!((updated.action, fields), (Action::Update, vec!["concurrency", "rate"]));
+
+        let views: Vec<LimitView> = serde_json::from_value(json!([
+            {"reach": "key:*", "rule": {"concurrency": 3}},
+            {"reach": "key:a", "rule": {"concurrency": 3}, "pattern": "key:*", "state": {"running": 1, "waiting": 0}}
+        ]))
+        .expect("views");
+        assert!(rule_of(&views, "key:*").is_some());
+        assert_eq!(rule_of(&views, "key:a"), None, "it is the pattern's");
     }
 
     #[test]

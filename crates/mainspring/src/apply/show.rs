@@ -62,6 +62,7 @@ pub fn text(plan: &Plan, paint: Paint) -> String {
 fn head(item: &Item, paint: Paint) -> String {
     let what = match item.what {
         What::Queue => "queue",
+        What::Limit => "limit",
         What::Schedule => "schedule",
     };
     let (sign, colour, beside) = match item.action {

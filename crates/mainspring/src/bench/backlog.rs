@@ -113,11 +113,12 @@ impl BacklogArgs {
             workers: crate::bench::WORKERS_PER_SUBMITTER * self.connections,
             in_flight: crate::bench::in_flight(None, self.batch, self.connections),
             payload_bytes: common.payload,
+            key: None,
         }
     }
 
     fn backlog(&self, queue: String, times: Times, common: &Common) -> Fill {
         let (batch, connections) = (self.load_batch, self.connections);
-        Fill { queue, jobs: self.pending, batch, connections, payload_bytes: common.payload, times }
+        Fill { queue, jobs: self.pending, batch, connections, payload_bytes: common.payload, key: None, times }
     }
 }

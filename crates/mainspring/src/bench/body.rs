@@ -16,6 +16,16 @@ pub enum Due {
     At,
 }
 
+/// What every job of a body is like.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    pub queue: &'a str,
+    pub payload_bytes: usize,
+    pub due: Due,
+    /// Its `concurrency_key` and its `rate_key`.
+    pub key: Option<&'a str>,
+}
+
 /// The body of a submit with slots for the time it is sent and, if asked for, the time each job is due.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -28,13 +38,13 @@ pub struct Template {
 
 impl Template {
     /// The body of `POST /v1/jobs`.
-    pub fn single(queue: &str, payload_bytes: usize, due: Due) -> Template {
-        Template::new("", &job(queue, payload_bytes, due), "", 1)
+    pub fn single(shape: Shape<'_>) -> Template {
+        Template::new("", &job(shape), "", 1)
     }
 
     /// The body of `POST /v1/jobs/batch`.
-    pub fn batch(queue: &str, payload_bytes: usize, due: Due, jobs: usize) -> Template {
-        Template::new(r#"{"jobs":["#, &job(queue, payload_bytes, due), "]}", jobs)
+    pub fn batch(shape: Shape<'_>, jobs: usize) -> Template {
+        Template::new(r#"{"jobs":["#, &job(shape), "]}", jobs)
     }
 
     fn new(head: &str, job: &str, foot: &str, jobs: usize) -> Template {
@@ -64,13 +74,15 @@ impl Template {
     }
 }
 
-fn job(queue: &str, payload_bytes: usize, due: Due) -> String {
+fn job(shape: Shape<'_>) -> String {
+    let Shape { queue, payload_bytes, due, key } = shape;
     let pad = "x".repeat(payload_bytes.saturating_sub(PAYLOAD_BYTES_MIN));
     let run_at = match due {
         Due::Now => String::new(),
         Due::At => format!(r#","run_at":"{RUN_AT}""#),
     };
-    format!(r#"{{"type":"bench","queue":"{queue}"{run_at},"data":{{"at":{AT},"pad":"{pad}"}}}}"#)
+    let keys = key.map(|key| format!(r#","concurrency_key":"{key}","rate_key":"{key}""#)).unwrap_or_default();
+    format!(r#"{{"type":"bench","queue":"{queue}"{keys}{run_at},"data":{{"at":{AT},"pad":"{pad}"}}}}"#)
 }
 
 #[cfg(test)]
@@ -81,6 +93,10 @@ mod tests {
 
     const SENT_US: u64 = 1_796_115_600_123_456;
 
+    fn shape(payload_bytes: usize, due: Due) -> Shape<'static> {
+        Shape { queue: "q", payload_bytes, due, key: None }
+    }
+
     fn never() -> Timestamp {
         panic!("there is no time to patch in")
     }
@@ -88,7 +104,7 @@ mod tests {
     #[test]
     fn a_payload_has_the_size_that_was_asked_for() {
         for size in [PAYLOAD_BYTES_MIN, 100, 400, 5000] {
-            let body = Template::single("q", size, Due::Now).fill(SENT_US, never);
+            let body = Template::single(shape(size, Due::Now)).fill(SENT_US, never);
             let job: NewJob = serde_json::from_slice(&body).expect("the body is a job");
             let data = job.data.expect("it has data");
             assert_eq!(data.get().len(), size);
@@ -98,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_job_of_a_batch_has_its_own_time() {
-        let template = Template::batch("q", 50, Due::At, 3);
+        let template = Template::batch(shape(50, Due::At), 3);
         let mut ms = 1_796_115_600_000;
         let body = template.fill(SENT_US, || {
             ms += 1;
@@ -112,8 +128,19 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_what_every_job_shares() {
+        let template = Template::batch(Shape { key: Some("k:1"), ..shape(50, Due::At) }, 2);
+        let body = template.fill(SENT_US, || Timestamp(1_796_115_600_000));
+        let batch: Batch = serde_json::from_slice(&body).expect("the body is a batch");
+        for job in batch.jobs {
+            assert_eq!((job.concurrency_key.as_deref(), job.rate_key.as_deref()), (Some("k:1"), Some("k:1")));
+            assert!(job.run_at.is_some());
+        }
+    }
+
+    #[test]
     fn a_batch_without_times_asks_for_none() {
-        let body = Template::batch("q", 50, Due::Now, 2).fill(SENT_US, never);
+        let body = Template::batch(shape(50, Due::Now), 2).fill(SENT_US, never);
         let batch: Batch = serde_json::from_slice(&body).expect("the body is a batch");
         assert!(batch.jobs.iter().all(|job| job.run_at.is_none()));
     }

@@ -38,7 +38,7 @@ impl BurstArgs {
         let due_ms = clock::unix_us() / 1000 + lead(self.lead, jobs);
         let times = Times::At { ms: due_ms };
         let (batch, connections, payload_bytes) = (self.batch, self.connections, common.payload);
-        let load = Fill { queue: queue.clone(), jobs, batch, connections, payload_bytes, times };
+        let load = Fill { queue: queue.clone(), jobs, batch, connections, payload_bytes, key: None, times };
         let loaded = fill(address, &load).await?;
         ensure!(clock::unix_us() / 1000 < due_ms, "the loading took longer than the lead: give a longer --lead");
 

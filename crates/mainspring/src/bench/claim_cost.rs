@@ -54,6 +54,7 @@ impl ClaimCostArgs {
             batch,
             connections: 4,
             payload_bytes: common.payload,
+            key: None,
             times: Times::Now,
         };
         fill(address, &load).await?;

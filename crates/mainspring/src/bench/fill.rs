@@ -11,7 +11,7 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use tokio::task::JoinSet;
 
-use crate::bench::body::{Due, Template};
+use crate::bench::body::{Due, Shape, Template};
 use crate::bench::figures::{Figures, Latencies};
 use crate::bench::hand::Submitter;
 use crate::clock;
@@ -38,13 +38,16 @@ pub struct Fill {
     pub batch: usize,
     pub connections: usize,
     pub payload_bytes: usize,
+    /// What all of them share limits by.
+    pub key: Option<String>,
     pub times: Times,
 }
 
 /// Answers `jobs_per_second` and the latency of a batch.
 pub async fn fill(address: SocketAddr, fill: &Fill) -> anyhow::Result<Figures> {
     let due = if matches!(fill.times, Times::Now) { Due::Now } else { Due::At };
-    let template = Template::batch(&fill.queue, fill.payload_bytes, due, fill.batch);
+    let shape = Shape { queue: &fill.queue, payload_bytes: fill.payload_bytes, due, key: fill.key.as_deref() };
+    let template = Template::batch(shape, fill.batch);
     let bar = bar(fill.jobs, "loading");
     let left = Arc::new(AtomicUsize::new(fill.jobs / fill.batch));
     let started = clock::instant();

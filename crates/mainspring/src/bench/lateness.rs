@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::body::{Due, Template};
+use crate::bench::body::{Due, Shape, Template};
 use crate::bench::conn::Conn;
 use crate::bench::figures::{Figures, Latencies};
 use crate::bench::hand::{Ask, Hand, Submitter};
@@ -71,7 +71,7 @@ impl LatenessArgs {
         let batch = (self.rate * SUBMIT_EVERY_US / 1_000_000).max(1);
         let total = (self.rate * self.seconds).next_multiple_of(batch);
         let waiting = Waiting::start(address, &queue, self.connections, Since::Due).await?;
-        let template = Template::batch(&queue, common.payload, Due::At, usize::try_from(batch)?);
+        let template = Template::batch(shape(&queue, Due::At, common), usize::try_from(batch)?);
         let mut submitter = Submitter::batches(address, template).await?;
         let first_due_us = clock::unix_us() + AHEAD_US;
         let mut submitted = 0;
@@ -92,7 +92,7 @@ impl LatenessArgs {
     async fn light(&self, address: SocketAddr, common: &Common) -> anyhow::Result<Latencies> {
         let queue = queue_name("light");
         let waiting = Waiting::start(address, &queue, self.connections, Since::Submit).await?;
-        let template = Template::single(&queue, common.payload, Due::Now);
+        let template = Template::single(shape(&queue, Due::Now, common));
         let mut submitter = Submitter::singles(address, template).await?;
         let (total, started_us) = (self.light_rate * self.seconds, clock::unix_us());
         for index in 0..total {
@@ -174,4 +174,8 @@ async fn lateness_buckets(address: SocketAddr) -> anyhow::Result<Buckets> {
     let mut conn = Conn::open(address).await?;
     let text = conn.get("/metrics").await?;
     Ok(Buckets::read(std::str::from_utf8(text)?, LATENESS_METRIC))
+}
+
+fn shape<'a>(queue: &'a str, due: Due, common: &Common) -> Shape<'a> {
+    Shape { queue, payload_bytes: common.payload, due, key: None }
 }

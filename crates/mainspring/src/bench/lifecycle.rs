@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::body::{Due, Template};
+use crate::bench::body::{Due, Shape, Template};
 use crate::bench::figures::{Figures, Latencies};
 use crate::bench::hand::{Ask, Hand, Round, Submitter};
 use crate::clock;
@@ -35,6 +35,8 @@ pub struct Load {
     /// Jobs between submit and settle; what bounds the wait in the queue.
     pub in_flight: usize,
     pub payload_bytes: usize,
+    /// What all of them share limits by.
+    pub key: Option<String>,
 }
 
 /// How a worker settles and claims.
@@ -51,9 +53,11 @@ pub async fn measure(form: Form, address: SocketAddr, load: &Load) -> anyhow::Re
     let mut walkers = JoinSet::new();
     let run = Arc::new(Run::new(load));
     let ask = Ask { queue: &load.queue, max: load.batch.min(crate::bench::CLAIM_MAX), wait: CLAIM_WAIT };
+    let shape =
+        Shape { queue: &load.queue, payload_bytes: load.payload_bytes, due: Due::Now, key: load.key.as_deref() };
     for _ in 0..load.connections {
         if load.batch == 1 {
-            let template = Template::single(&load.queue, load.payload_bytes, Due::Now);
+            let template = Template::single(shape);
             let submitter = Submitter::singles(address, template).await?;
             let hand = Hand::register(address, ask).await?;
             match form {
@@ -61,7 +65,7 @@ pub async fn measure(form: Form, address: SocketAddr, load: &Load) -> anyhow::Re
                 Form::Joined => walkers.spawn(turn_after_turn(run.clone(), submitter, hand)),
             };
         } else {
-            let template = Template::batch(&load.queue, load.payload_bytes, Due::Now, load.batch);
+            let template = Template::batch(shape, load.batch);
             walkers.spawn(submit_all(run.clone(), Submitter::batches(address, template).await?));
         }
     }
@@ -273,19 +277,16 @@ mod tests {
     use mainspring_core::name::{QueueName, QueueRef, TenantName};
     use mainspring_engine::{Engine, Parts, Settings, SystemClock};
     use mainspring_http::{Options, router, serve};
-    use mainspring_store::memory::{Alone, Memory, MemorySeats};
+    use mainspring_store::memory::{Alone, Memory};
     use tokio::net::TcpListener;
 
     use super::*;
 
     /// A run against a server in this process; every job must have been settled once when it ends.
     async fn check(form: Form, jobs: usize, batch: usize) {
-        let parts = Parts {
-            store: Arc::new(Memory::new()),
-            seats: Arc::new(MemorySeats::new()),
-            wakeups: Arc::new(Alone),
-            clock: Arc::new(SystemClock),
-        };
+        let store = Arc::new(Memory::new());
+        let parts =
+            Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock: Arc::new(SystemClock) };
         let engine = Engine::start(parts, Settings::default()).await.expect("the memory store starts");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -298,6 +299,7 @@ mod tests {
             workers: 4,
             in_flight: 3 * batch,
             payload_bytes: 400,
+            key: Some("k".into()),
         };
         let figures = measure(form, address, &load).await.expect("the run ends");
         for figure in ["jobs_per_second", "submit_to_settled_p99_ms", "claim_p99_ms", "settle_p99_ms"] {

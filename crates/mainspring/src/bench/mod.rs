@@ -4,7 +4,7 @@
 //! - The tools: `conn` (a lean connection), `body` (requests written once), `hand` (submit, claim, settle), `server` and `target`
 //!   (whom to measure), `figures` and `prometheus` (numbers), `report` (printing).
 //! - The moves: `fill` loads a queue, `drain` empties it.
-//! - The scenarios: `lifecycle`, `burst`, `lateness`, `backlog`, `claim_cost`, `schedules`.
+//! - The scenarios: `lifecycle`, `burst`, `lateness`, `backlog`, `claim_cost`, `schedules`, `limits`.
 
 mod backlog;
 mod body;
@@ -17,6 +17,7 @@ mod fill;
 mod hand;
 mod lateness;
 mod lifecycle;
+mod limits;
 mod prometheus;
 mod report;
 mod schedules;
@@ -26,21 +27,21 @@ mod target;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use mainspring_core::limits;
+use mainspring_core::limits as bounds;
 use mainspring_wire::Span;
 
 use crate::bench::figures::Figures;
 use crate::bench::report::Report;
 use crate::bench::target::Target;
 use crate::clock;
-use crate::config::StoreKind;
 use crate::output::Format;
+use crate::store_kind::StoreKind;
 
 /// A worker makes two calls for each one of a submitter.
 const WORKERS_PER_SUBMITTER: usize = 2;
 
 /// Jobs in one claim, whatever the batch.
-const CLAIM_MAX: usize = limits::CLAIM_JOBS_MAX;
+const CLAIM_MAX: usize = bounds::CLAIM_JOBS_MAX;
 
 #[derive(Args, Clone, Debug)]
 pub struct BenchArgs {
@@ -64,6 +65,8 @@ enum Scenario {
     ClaimCost(claim_cost::ClaimCostArgs),
     /// What very many schedules cost, how soon many that are due at once have fired, and how late a stream of them is
     Schedules(schedules::SchedulesArgs),
+    /// What limits cost: two rules that hold nobody back, and very many jobs parked behind one key
+    Limits(limits::LimitsArgs),
 }
 
 /// What every scenario takes.
@@ -81,7 +84,7 @@ pub struct Common {
     /// Where the server it starts keeps its data, in a folder of its own; the machine's temporary folder if left out
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Which store the server it starts uses
+    /// Which store the server it starts uses: embedded, memory, or the address of a PostgreSQL database of its own
     #[arg(long, global = true, default_value = "embedded")]
     store: StoreKind,
     /// Threads of the client. Client and server share the cores, so few are best
@@ -119,7 +122,7 @@ impl BenchArgs {
 
     /// `server` is what was given on the command line; without it, one is started for each run.
     pub async fn run(&self, server: Option<&str>, format: Format) -> anyhow::Result<()> {
-        let options = server::Options { store: self.common.store, within: self.common.data_dir.clone() };
+        let options = server::Options { store: self.common.store.clone(), within: self.common.data_dir.clone() };
         let mut report = Report::new(self.scenario.name(), self.common.payload);
         for run in 1..=self.common.runs {
             let mut target = Target::open(server, &options).await?;
@@ -150,6 +153,7 @@ impl BenchArgs {
             Scenario::Backlog(args) => args.measure(target, &self.common).await,
             Scenario::ClaimCost(args) => args.measure(target, &self.common).await,
             Scenario::Schedules(args) => args.measure(target, &self.common).await,
+            Scenario::Limits(args) => args.measure(target, &self.common).await,
         }
     }
 }
@@ -164,6 +168,7 @@ impl Scenario {
             Scenario::Backlog(_) => "backlog",
             Scenario::ClaimCost(_) => "claim-cost",
             Scenario::Schedules(_) => "schedules",
+            Scenario::Limits(_) => "limits",
         }
     }
 }
@@ -182,6 +187,7 @@ impl LifecycleArgs {
             workers: self.workers.unwrap_or(WORKERS_PER_SUBMITTER * self.connections),
             in_flight: in_flight(self.in_flight, self.batch, self.connections),
             payload_bytes: common.payload,
+            key: None,
         }
     }
 }
@@ -203,11 +209,11 @@ fn lead(given: Option<Span>, jobs: usize) -> u64 {
 }
 
 fn batch_size(text: &str) -> Result<usize, String> {
-    within(text, 1, limits::BATCH_JOBS_MAX)
+    within(text, 1, bounds::BATCH_JOBS_MAX)
 }
 
 fn payload_size(text: &str) -> Result<usize, String> {
-    within(text, body::PAYLOAD_BYTES_MIN, limits::DATA_BYTES_MAX)
+    within(text, body::PAYLOAD_BYTES_MIN, bounds::DATA_BYTES_MAX)
 }
 
 fn within(text: &str, min: usize, max: usize) -> Result<usize, String> {

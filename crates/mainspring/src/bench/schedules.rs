@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use bytes::Bytes;
 use clap::Args;
 use mainspring_wire::{
-    ClaimRequest, LedgerQuery, LedgerWhat, Outcome, Register, SettleRequest, Settlement, Span, Timestamp,
+    ClaimRequest, LedgerQuery, LedgerWhat, Outcome, Register, SettleRequest, Settlement, Span, Tenants, Timestamp,
 };
 use mainspring_worker::Client;
 use tokio::sync::mpsc;
@@ -216,6 +216,7 @@ async fn deliver(client: Client, queue: String, delivered: mpsc::UnboundedSender
             queues: vec![queue.clone()],
             max: 64,
             wait: Some(CLAIM_WAIT),
+            tenants: Tenants::Own,
             settlements: vec![],
         };
         let jobs = client.claim(&ask).await?.jobs;

@@ -13,8 +13,8 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 
 use crate::clock;
-use crate::config::StoreKind;
 use crate::serve::ADDRESS_LABEL;
+use crate::store_kind::StoreKind;
 
 /// No start takes longer, whatever the backlog.
 const START_WAIT_MAX: Duration = Duration::from_secs(300);
@@ -61,8 +61,8 @@ impl OwnServer {
             None => builder.prefix("mainspring-bench-").tempdir(),
         };
         let dir = dir.context("could not make a folder for the server")?;
-        let (child, address) = spawn(options.store, dir.path()).await?;
-        Ok(OwnServer { store: options.store, dir, child, address })
+        let (child, address) = spawn(&options.store, dir.path()).await?;
+        Ok(OwnServer { store: options.store.clone(), dir, child, address })
     }
 
     pub fn dir(&self) -> &Path {
@@ -73,7 +73,7 @@ impl OwnServer {
     pub async fn restart(&mut self, end: End) -> anyhow::Result<Duration> {
         self.end(end).await?;
         let started = clock::instant();
-        (self.child, self.address) = spawn(self.store, self.dir.path()).await?;
+        (self.child, self.address) = spawn(&self.store, self.dir.path()).await?;
         Ok(started.elapsed())
     }
 
@@ -112,11 +112,12 @@ fn usage_of(pid: &str) -> anyhow::Result<Usage> {
     parse_usage(&stat, &status).ok_or_else(|| anyhow!("/proc/{pid} could not be understood"))
 }
 
-async fn spawn(store: StoreKind, dir: &Path) -> anyhow::Result<(Child, SocketAddr)> {
+async fn spawn(store: &StoreKind, dir: &Path) -> anyhow::Result<(Child, SocketAddr)> {
     let program = std::env::current_exe().context("could not find this program")?;
     let store = match store {
         StoreKind::Embedded => "embedded",
         StoreKind::Memory => "memory",
+        StoreKind::Postgres(address) => address,
     };
     let mut command = Command::new(program);
     command.args(["serve", "--listen", "127.0.0.1:0", "--store", store, "--log-level", "warn", "--data-dir"]).arg(dir);

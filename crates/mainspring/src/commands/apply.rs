@@ -1,4 +1,4 @@
-//! `mainspring apply FILE.toml …`: schedules and queues as files say them.
+//! `mainspring apply FILE.toml …`: schedules, queues and limits as files say them.
 
 use std::path::PathBuf;
 
@@ -24,6 +24,7 @@ pub struct ApplyArgs {
 
 const HELP: &str = "\
 A file has [schedules.NAME] with the fields of the API, [queues.NAME] with paused, max_depth (a number, or \"none\") and age_factor,
+[limits.\"REACH\"] with concurrency, rate, breaker and weight, such as [limits.\"key:customer:*\"],
 and [calendars.NAME] with exclude = […], which schedules name by exclude = [{ calendar = \"NAME\" }].";
 
 impl ApplyArgs {

@@ -2,11 +2,13 @@
 
 pub mod apply;
 pub mod clock;
+pub mod cluster;
 pub mod dead;
 pub mod events;
 pub mod forecast;
 pub mod import;
 pub mod job;
+pub mod limit;
 pub mod queue;
 pub mod schedule;
 pub mod worker;

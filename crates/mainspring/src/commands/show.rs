@@ -133,11 +133,14 @@ pub fn executions(executions: &Executions) -> Table {
 }
 
 pub fn explanation(explanation: &Explanation) -> Table {
-    let status = ("status", Some(explanation.status.to_string()));
-    facts(
-        std::iter::once(status)
-            .chain(explanation.reasons.iter().map(|reason| (reason.code.as_str(), Some(reason.text.clone())))),
-    )
+    let mut shown = vec![("status", Some(explanation.status.to_string()))];
+    for reason in &explanation.reasons {
+        shown.push((reason.code.as_str(), Some(reason.text.clone())));
+        let holders: Vec<String> = reason.holders.iter().map(ToString::to_string).collect();
+        shown.push(("  held by", Some(holders.join("\n")).filter(|holders| !holders.is_empty())));
+    }
+    shown.push(("starts at", explanation.eta.map(|at| format!("{at} at the earliest"))));
+    facts(shown)
 }
 
 pub fn queue(queue: &QueueView) -> Table {
@@ -200,6 +203,8 @@ pub fn event(event: &Event) -> String {
     let facts = [
         event.queue.as_ref().map(|queue| format!("queue={queue}")),
         event.job_type.as_ref().map(|kind| format!("type={kind}")),
+        event.limit.as_ref().map(|limit| format!("limit={limit}")),
+        event.until.map(|until| format!("until={until}")),
         event.attempt.map(|attempt| format!("attempt={attempt}")),
         event.worker_id.map(|worker| format!("worker={worker}")),
         event.missed.map(|missed| format!("missed={missed}")),

@@ -57,6 +57,9 @@ struct RunArgs {
     /// Where to take jobs from; may be given several times [default: default]
     #[arg(long = "queue", value_name = "QUEUE")]
     queues: Vec<String>,
+    /// The jobs of every tenant that has such queues, in fair turns; MAINSPRING_TENANT tells the program whose each is
+    #[arg(long)]
+    all_tenants: bool,
     /// How many run at once
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     concurrency: u16,
@@ -118,6 +121,9 @@ impl RunArgs {
             .stop_grace(self.kill_after.duration() + STOP_MARGIN);
         if let Some(lease) = self.lease {
             worker = worker.lease(lease.into());
+        }
+        if self.all_tenants {
+            worker = worker.all_tenants();
         }
         worker = self.queues.iter().cloned().fold(worker, Worker::queue);
         tracing::info!("working for {server}; Ctrl-C ends it");

@@ -62,6 +62,7 @@ fn about(ctx: &Context, server: &str) -> impl Iterator<Item = (String, String)> 
         ("MAINSPRING_FENCE", ctx.fence().to_string()),
         ("MAINSPRING_TYPE", ctx.kind().to_owned()),
         ("MAINSPRING_QUEUE", ctx.queue().to_owned()),
+        ("MAINSPRING_TENANT", ctx.tenant().to_owned()),
         ("MAINSPRING_ATTEMPT", ctx.attempt().to_string()),
         ("MAINSPRING_MAX_ATTEMPTS", ctx.max_attempts().to_string()),
         ("MAINSPRING_SERVER", server.to_owned()),

@@ -15,7 +15,7 @@ const EXIT_NEVER: i32 = 100;
 
 pub const EXIT_CODES_HELP: &str = "\
 The program gets the job's data as JSON on stdin, and in its environment
-MAINSPRING_JOB_ID, _FENCE, _TYPE, _QUEUE, _ATTEMPT, _MAX_ATTEMPTS, _SERVER and,
+MAINSPRING_JOB_ID, _FENCE, _TYPE, _QUEUE, _TENANT, _ATTEMPT, _MAX_ATTEMPTS, _SERVER and,
 where the attempt before saved one, _CHECKPOINT. Its exit code is the result:
   0      completed; output tails and duration are kept as the result
   75     not now: comes again after --later, using up no attempt

@@ -3,18 +3,20 @@
 
 use std::net::SocketAddr;
 
-use crate::config::{Config, LogFormat, StoreKind};
+use crate::config::{Config, LogFormat};
+use crate::store_kind::StoreKind;
 
 /// Before the address. Whoever starts a server on port 0 reads the address behind it.
 pub const ADDRESS_LABEL: &str = "address";
 
 pub fn show(config: &Config, address: SocketAddr, store: &str) {
-    let data = match config.store.kind {
+    let data = match &config.store.kind {
         StoreKind::Embedded => std::path::absolute(&config.store.data_dir)
             .unwrap_or_else(|_| config.store.data_dir.clone())
             .display()
             .to_string(),
         StoreKind::Memory => "none: NOTHING SURVIVES this process".into(),
+        StoreKind::Postgres(_) => config.store.kind.to_string(),
     };
     match config.log.format {
         LogFormat::Json => tracing::info!(address = %url(address), store, data, "ready"),

@@ -5,6 +5,8 @@ use mainspring_core::limits;
 
 use crate::config::Config;
 use crate::exit::Usage;
+use crate::roles::Roles;
+use crate::store_kind::StoreKind;
 
 pub fn check(config: &Config) -> Result<()> {
     let listen = config.server.listen;
@@ -12,6 +14,13 @@ pub fn check(config: &Config) -> Result<()> {
         bail!(Usage(format!(
             "{listen} can be reached from other machines, and there are no tokens and no TLS yet: anybody there could run \
              jobs. Listen on 127.0.0.1, or say --allow-remote if something in front of it keeps strangers out"
+        )));
+    }
+    let is_alone = !matches!(config.store.kind, StoreKind::Postgres(_));
+    if is_alone && config.server.roles != Roles::default() {
+        bail!(Usage(format!(
+            "roles are {}, but this store has one node, which must do everything; leave --roles out",
+            config.server.roles
         )));
     }
     let lease = config.workers.lease.duration();
@@ -49,6 +58,16 @@ mod tests {
             assert!(error.contains("--allow-remote"), "{error}");
             listening_on(address, true).expect("was told to");
         }
+    }
+
+    #[test]
+    fn a_node_that_is_alone_does_everything() {
+        let mut config = Config::default();
+        config.server.roles = "api,dispatcher".parse().expect("roles");
+        let error = check(&config).expect_err("nobody would schedule").to_string();
+        assert!(error.contains("roles are api,dispatcher") && error.contains("leave --roles out"), "{error}");
+        config.store.kind = StoreKind::Postgres("postgres://db/jobs".into());
+        check(&config).expect("other nodes can do the rest");
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod log;
 mod parts;
 mod signals;
 
+use std::net::SocketAddr;
+
 use anyhow::Context;
 use mainspring_engine::{Engine, Settings};
 use mainspring_http::{Options, router};
@@ -20,6 +22,7 @@ use crate::config::Config;
 
 pub use banner::ADDRESS_LABEL;
 pub use log::start as start_log;
+pub use parts::postgres_options;
 pub use signals::Signals;
 
 pub async fn serve(config: Config) -> anyhow::Result<()> {
@@ -35,9 +38,9 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         format!("could not listen on {}; choose another address with --listen", config.server.listen)
     })?;
     let address = listener.local_addr()?;
-    let parts = parts::open(&config.store, config.server.virtual_clock)?;
+    let parts = parts::open(&config.store, config.server.virtual_clock).await?;
     let store = parts.store.describe();
-    let engine = Engine::start(parts, settings(&config)).await.context("could not start the engine")?;
+    let engine = Engine::start(parts, settings(&config, address)).await.context("could not start the engine")?;
     banner::show(&config, address, &store);
 
     let stopping = engine.clone();
@@ -56,11 +59,14 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, address: SocketAddr) -> Settings {
     Settings {
         lease_default: config.workers.lease.into(),
         retention: config.jobs.retention.into(),
         dead_retention: config.jobs.dead_retention.into(),
+        roles: config.server.roles.0,
+        address: Some(address.to_string()),
+        version: env!("CARGO_PKG_VERSION").into(),
         ..Settings::default()
     }
 }

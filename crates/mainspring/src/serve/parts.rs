@@ -1,29 +1,58 @@
 //! The store and what goes with it: everything that differs between one machine and a cluster.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
+use mainspring_core::seats::Seats;
 use mainspring_core::time::Time;
 use mainspring_engine::{Clock, Parts, SystemClock};
 use mainspring_store::embedded::{Embedded, Options};
-use mainspring_store::memory::{Alone, Memory, MemorySeats};
+use mainspring_store::memory::{Alone, Memory};
+use mainspring_store::postgres::{self, Postgres};
 
-use crate::config::{Store, StoreKind};
+use crate::config::Store;
+use crate::store_kind::StoreKind;
 use crate::virtual_clock::VirtualClock;
 
-pub fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Parts> {
-    let store: Arc<dyn mainspring_core::store::Store> = match config.kind {
-        StoreKind::Embedded => Arc::new(Embedded::open(Options {
-            max_bytes: config.max_size.0,
-            reserve_bytes: config.reserve.0,
-            ..Options::new(&config.data_dir)
-        })?),
+pub async fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Parts> {
+    let clock = clock_of(clock);
+    // One process owns the directory, so nobody else could take a seat or listen.
+    fn alone<S: mainspring_core::store::Store + Seats + 'static>(store: Arc<S>, clock: Arc<dyn Clock>) -> Parts {
+        Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock }
+    }
+    match &config.kind {
+        StoreKind::Embedded => {
+            let store = Embedded::open(Options {
+                max_bytes: config.max_size.0,
+                reserve_bytes: config.reserve.0,
+                ..Options::new(&config.data_dir)
+            })?;
+            Ok(alone(Arc::new(store), clock))
+        }
         StoreKind::Memory => {
             tracing::warn!("the store is memory: NOTHING SURVIVES this process; use --store embedded for real jobs");
-            Arc::new(Memory::new())
+            Ok(alone(Arc::new(Memory::new()), clock))
         }
-    };
-    // One process owns the directory, so nobody else could take a seat or listen.
-    Ok(Parts { store, seats: Arc::new(MemorySeats::new()), wakeups: Arc::new(Alone), clock: clock_of(clock) })
+        StoreKind::Postgres(address) => {
+            let opened = Postgres::open_shared(&postgres_options(config, address)?).await?;
+            let (seats, wakeups) = (Arc::new(opened.seats), Arc::new(opened.wakeups));
+            Ok(Parts { store: opened.store, seats, wakeups, clock })
+        }
+    }
+}
+
+/// The address with what the configuration says beside it.
+pub fn postgres_options(config: &Store, address: &str) -> anyhow::Result<postgres::Options> {
+    let mut options = postgres::Options::new(address);
+    options.connections_max = config.connections;
+    if config.password_file != Path::new("") {
+        let file = &config.password_file;
+        let password = std::fs::read_to_string(file)
+            .with_context(|| format!("could not read store.password_file {}", file.display()))?;
+        options.password = Some(password.trim_end_matches(['\r', '\n']).to_owned());
+    }
+    Ok(options)
 }
 
 fn clock_of(clock: VirtualClock) -> Arc<dyn Clock> {
