@@ -27,6 +27,15 @@ struct User {
     group: u32,
 }
 
+/// A disk in memory, where there is one: nothing of a test need outlive it.
+const MEMORY_DISK: &str = "/dev/shm";
+/// What the databases of a whole run may take. Containers often have far less there.
+const ROOM_BYTES_MIN: u64 = 2 << 30;
+
+fn is_roomy(folder: &str) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|disk| disk.f_bavail * disk.f_frsize >= ROOM_BYTES_MIN)
+}
+
 impl Server {
     /// The server of this process.
     pub fn get() -> &'static Server {
@@ -40,8 +49,7 @@ impl Server {
         let user = user();
         let folder = tempfile::Builder::new()
             .prefix("mainspring-postgres-")
-            .tempdir_in("/dev/shm")
-            .or_else(|_| tempfile::tempdir())
+            .tempdir_in(if is_roomy(MEMORY_DISK) { MEMORY_DISK.into() } else { std::env::temp_dir() })
             .expect("a directory for the server")
             .keep();
         if let Some(user) = &user {
