@@ -7,6 +7,7 @@ mod job;
 
 use std::collections::{BTreeSet, HashSet};
 
+use mainspring_core::gate::Rules;
 use mainspring_core::id::{JobId, WorkerId};
 use mainspring_core::name::QueueRef;
 use mainspring_core::store::{Command, Commanded, Order, QueueCommand};
@@ -24,13 +25,13 @@ use job::Changes;
 pub(super) async fn command(store: &Postgres, now: Time, commands: Vec<Command>) -> Result<Vec<Commanded>> {
     let queues: BTreeSet<QueueRef> = commands.iter().filter_map(queue_of).collect();
     let answers = transact!(store.pool, |txn| {
+        let mut rules = limits::rules_for(&txn, &commands).await?;
         make_queues(store, &txn, &queues).await?;
-        limits::has_room_for_rules(&txn, &commands).await?;
         let mut answers = Vec::with_capacity(commands.len());
         let mut rest = commands.as_slice();
         while !rest.is_empty() {
             let (round, later) = rest.split_at(round_of(rest));
-            answers.extend(play(store, &txn, now, round).await?);
+            answers.extend(play(store, &txn, now, round, &mut rules).await?);
             rest = later;
         }
         answers
@@ -78,6 +79,7 @@ async fn play(
     txn: &Transaction<'_>,
     now: Time,
     commands: &[Command],
+    rules: &mut Rules,
 ) -> Result<Vec<Commanded>, Fault> {
     let ids: Vec<JobId> = commands.iter().filter_map(job_of).collect();
     let held = hold(txn, &ids).await?;
@@ -91,7 +93,9 @@ async fn play(
             },
             Command::Queue { queue, what } => command_queue(txn, queue, what).await?,
             Command::Worker { id, order } => command_worker(txn, *id, *order).await?,
-            Command::Gate { tenant, reach, what } => limits::command(store, txn, now, tenant, reach, what).await?,
+            Command::Gate { tenant, reach, what } => {
+                limits::command(store, txn, now, rules, (tenant, reach, what)).await?
+            }
         });
     }
     let forgotten = changes.write(store, txn, now).await?;

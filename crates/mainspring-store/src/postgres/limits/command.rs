@@ -18,67 +18,98 @@ use super::house::{read_gate, read_state};
 use super::{Facts, House, LOCK, read_rules};
 use crate::embedded::rows::RuleRow;
 
-/// Whether there is room for all rules that are to be set, those that are here already included.
-pub(in super::super) async fn has_room_for_rules(txn: &Transaction<'_>, commands: &[Command]) -> Result<(), Fault> {
-    let set = commands.iter().filter_map(|command| match command {
-        Command::Gate { tenant, reach, what: GateCommand::Set(_) } => Some((tenant, reach)),
-        _ => None,
-    });
-    let set: BTreeSet<(&TenantName, &Reach)> = set.collect();
+/// Every rule there is, for commands that ask about gates, if there is room for all that are to be set. Nobody takes or ends a
+/// lease from now on until the transaction is over.
+pub(in super::super) async fn rules_for(txn: &Transaction<'_>, commands: &[Command]) -> Result<Rules, Fault> {
     if !commands.iter().any(|command| matches!(command, Command::Gate { .. })) {
-        return Ok(());
+        return Ok(Rules::default());
     }
     // Before any row is locked: whoever ends leases holds this one and waits for rows.
     ask(txn, include_str!("../sql/limits_alone.sql"), &[&LOCK]).await?;
     let rules = read_rules(txn).await?;
-    let new = set.into_iter().filter(|(tenant, reach)| rules.get(tenant, reach).is_none()).count();
-    if rules.len() + new > RULES_MAX {
+    let set = commands.iter().filter_map(|command| match command {
+        Command::Gate { tenant, reach, what: GateCommand::Set(_) } => Some((tenant, reach)),
+        _ => None,
+    });
+    let new: BTreeSet<(&TenantName, &Reach)> =
+        set.filter(|(tenant, reach)| rules.get(tenant, reach).is_none()).collect();
+    if rules.len() + new.len() > RULES_MAX {
         return Err(Fault::Store(Error::Invalid(format!(
-            "there are {} limits, {new} more would be past the bound of {RULES_MAX}; clear some first",
-            rules.len()
+            "there are {} limits, {} more would be past the bound of {RULES_MAX}; clear some first",
+            rules.len(),
+            new.len()
         ))));
     }
-    Ok(())
+    Ok(rules)
 }
 
+/// Does what is asked, and leaves `rules` as they are then.
 pub(in super::super) async fn command(
     store: &Postgres,
     txn: &Transaction<'_>,
     now: Time,
-    tenant: &TenantName,
-    reach: &Reach,
-    what: &GateCommand,
+    rules: &mut Rules,
+    (tenant, reach, what): (&TenantName, &Reach, &GateCommand),
 ) -> Result<Commanded, Fault> {
-    ask(txn, include_str!("../sql/limits_alone.sql"), &[&LOCK]).await?;
-    let before = read_rules(txn).await?;
-    let mut after = before.clone();
+    let mut gates = kept(store, txn, tenant, rules).await?;
+    gates.retain(|gate, _| reach.covers(&gate.gate));
     let (owner, text) = (tenant.as_str(), reach.text());
+    let before: Vec<(GateRef, Option<Rule>, GateState)> =
+        gates.into_iter().map(|(gate, state)| (gate.clone(), rule_at(rules, &gate), state)).collect();
     let found = match what {
         GateCommand::Set(rule) => {
-            after.set(tenant.clone(), reach.clone(), *rule);
+            rules.set(tenant.clone(), reach.clone(), *rule);
             let packed = pack(&RuleRow::of(rule));
             ask(txn, include_str!("../sql/limits_put_rule.sql"), &[&owner, &text, &packed]).await?;
             true
         }
         GateCommand::Clear => {
             ask(txn, include_str!("../sql/limits_drop_rule.sql"), &[&owner, &text]).await?;
-            after.clear(tenant, reach).is_some()
+            rules.clear(tenant, reach).is_some()
         }
-        GateCommand::Reopen => before.get(tenant, reach).is_some(),
-    };
-    let mut gates = kept(store, txn, tenant, &before).await?;
-    gates.retain(|gate, _| reach.covers(&gate.gate));
-    let found = match what {
-        GateCommand::Reopen => reopen(txn, now, Arc::new(before), gates, found).await?,
-        _ => {
-            retune(txn, now, &before, Arc::new(after), gates).await?;
-            found
+        GateCommand::Reopen => {
+            let is_live = |(_, rule, state): &(GateRef, Option<Rule>, GateState)| {
+                !state.is_at_rest(&rule.unwrap_or_default(), now)
+            };
+            rules.get(tenant, reach).is_some() || before.iter().any(is_live)
         }
     };
+    let after = before.into_iter().filter_map(|(gate, from, mut state)| {
+        let to = rule_at(rules, &gate);
+        match what {
+            GateCommand::Reopen => state.reopen(),
+            _ if from == to => return None,
+            _ => retune(&mut state, now, &from.unwrap_or_default(), &to.unwrap_or_default()),
+        }
+        Some((gate, state))
+    });
+    let after: Vec<(GateRef, GateState)> = after.collect();
+    if !after.is_empty() {
+        let mut house = House::new(now, Arc::new(rules.clone()));
+        after.into_iter().for_each(|(gate, state)| house.put(gate, state));
+        house.write(txn).await?;
+    }
     if found {
         ask(txn, include_str!("../sql/limits_changed.sql"), &[]).await?;
     }
     Ok(if found { Commanded::Done } else { Commanded::Missing })
+}
+
+fn rule_at(rules: &Rules, gate: &GateRef) -> Option<Rule> {
+    rules.at(gate).map(|(_, rule)| *rule)
+}
+
+/// Fits a gate to the rule that holds there now. One that is at rest begins anew.
+fn retune(state: &mut GateState, now: Time, from: &Rule, to: &Rule) {
+    // A rule that says nothing is as good as none, and changes nothing.
+    if from == to {
+        return;
+    }
+    let is_at_rest = state.is_at_rest(from, now);
+    state.retune(now, from, to);
+    if is_at_rest {
+        *state = GateState::default();
+    }
 }
 
 /// Every gate of a tenant that something is known of, who runs there counted whether a rule holds or not.
@@ -109,53 +140,6 @@ pub(super) async fn kept(
         }
     }
     Ok(gates)
-}
-
-/// Whether there was anything to reopen.
-async fn reopen(
-    txn: &Transaction<'_>,
-    now: Time,
-    rules: Arc<Rules>,
-    gates: BTreeMap<GateRef, GateState>,
-    is_ruled: bool,
-) -> Result<bool, Fault> {
-    let mut house = House::new(now, rules);
-    let mut found = is_ruled;
-    for (gate, mut state) in gates {
-        found |= !state.is_at_rest(&house.rule(&gate), now);
-        state.reopen();
-        house.put(gate, state);
-    }
-    house.write(txn).await?;
-    Ok(found)
-}
-
-/// Fits every gate to the rule that holds there now, if that is another one. One that is at rest begins anew.
-async fn retune(
-    txn: &Transaction<'_>,
-    now: Time,
-    before: &Rules,
-    after: Arc<Rules>,
-    gates: BTreeMap<GateRef, GateState>,
-) -> Result<(), Fault> {
-    let at = |rules: &Rules, gate: &GateRef| -> Rule { rules.at(gate).map(|(_, rule)| *rule).unwrap_or_default() };
-    let mut house = House::new(now, after.clone());
-    for (gate, mut state) in gates {
-        let (from, to) = (at(before, &gate), at(&after, &gate));
-        let is_ruled_alike = before.at(&gate).is_some() == after.at(&gate).is_some();
-        if from == to && is_ruled_alike {
-            continue;
-        }
-        if from != to {
-            let is_at_rest = state.is_at_rest(&from, now);
-            state.retune(now, &from, &to);
-            if is_at_rest {
-                state = GateState::default();
-            }
-        }
-        house.put(gate, state);
-    }
-    house.write(txn).await
 }
 
 /// Forgets every gate that is at rest.

@@ -29,7 +29,7 @@ use mainspring_core::gate::{Reach, Rules};
 use mainspring_core::name::{QueueName, TenantName};
 
 pub(super) use alarm::{opened_in, ring};
-pub(super) use command::{command, forget_what_rests, has_room_for_rules};
+pub(super) use command::{command, forget_what_rests, rules_for};
 pub(super) use facts::Facts;
 pub(super) use house::House;
 pub(super) use place::place;
