@@ -6,24 +6,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use mainspring_core::id::{Fence, WorkerId};
-use mainspring_core::job::{Claimed, Json, Lease};
-use mainspring_core::lifecycle::State;
+use mainspring_core::id::WorkerId;
 use mainspring_core::name::{QueueName, QueueRef};
 use mainspring_core::store::{Claim, ClaimAnswer, Order, Whose, WorkerView};
 use mainspring_core::time::Time;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::Postgres;
-use super::error::{Fault, Result, damaged};
+use super::error::{Fault, Result};
+use super::lend::{lend, take};
 use super::limits::{self, Line};
-use super::moves::{Moves, Place, Who};
 use super::numbers::{self, ms, time};
 use super::offers::Offers;
 use super::pipeline::{Step, ask, pipeline};
 use super::pool::{Transaction, transact};
-use super::record;
-use super::slip::{Slip, Slips};
+use super::slip::Slip;
 
 pub(super) async fn claim(store: &Postgres, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
     let (answers, lines) = transact!(store.pool, |txn| claim_in(store, &txn, now, &claims).await?);
@@ -42,19 +40,11 @@ async fn claim_in(
     claims: &[Claim],
 ) -> Result<(Vec<ClaimAnswer>, Option<Lines>), Fault> {
     let workers: Vec<Uuid> = claims.iter().map(|claim| claim.worker.0).collect();
-    let mut steps = vec![
+    let steps = [
         limits::share_step(),
         limits::version_step(),
         Step::new(include_str!("sql/claim_workers.sql"), vec![&workers]),
     ];
-    // If there are limits that this node has not heard of, what is locked here is let go at the commit.
-    let is_plain = store.limits.last_version() == 0 && claims.iter().all(|claim| claim.whose == Whose::Own);
-    let asked = Asked::read(store, txn, claims).await?;
-    let at = ms(now);
-    if is_plain {
-        let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = vec![&asked.queues, &asked.counts, &at];
-        steps.push(Step::new(include_str!("sql/claim_offers.sql"), params));
-    }
     let read = pipeline(txn, &steps).await?;
     let version: i64 = read[1][0].get(0);
     let mut callers = Callers::read(&read[2])?;
@@ -63,20 +53,36 @@ async fn claim_in(
 
     let admitted = claims.iter().enumerate().filter(|(place, _)| matches!(answers[*place], ClaimAnswer::Jobs(_)));
     let admitted: Vec<(usize, &Claim)> = admitted.collect();
-    let (picks, lines) = if is_plain && version == 0 {
-        (asked.pick(&admitted, Offers::read(&read[3])), None)
+    if admitted.is_empty() {
+        return Ok((answers, None));
+    }
+    let is_plain = version == 0 && admitted.iter().all(|(_, claim)| claim.whose == Whose::Own);
+    let (claimed, lines) = if is_plain && ask_alike(&admitted) {
+        (take(store, txn, now, &admitted).await?, None)
     } else {
-        let walked = limits::walk(store, txn, now, version, &admitted).await?;
-        (walked.picks, Some(walked.lines))
+        let (picks, lines) = if is_plain {
+            (Asked::read(store, txn, &admitted).await?.pick(txn, now, &admitted).await?, None)
+        } else {
+            let walked = limits::walk(store, txn, now, version, &admitted).await?;
+            (walked.picks, Some(walked.lines))
+        };
+        let picks: Vec<(usize, WorkerId, Slip)> =
+            picks.into_iter().map(|(place, slip)| (place, claims[place].worker, slip)).collect();
+        (lend(store, txn, now, &picks).await?, lines)
     };
-    let picks: Vec<(usize, WorkerId, Slip)> =
-        picks.into_iter().map(|(place, slip)| (place, claims[place].worker, slip)).collect();
-    for (place, claimed) in lend(store, txn, now, &picks).await? {
+    for (place, claimed) in claimed {
         if let ClaimAnswer::Jobs(jobs) = &mut answers[place] {
             jobs.push(claimed);
         }
     }
     Ok((answers, lines))
+}
+
+/// Whether all of them ask the same queues, as the workers of one kind do.
+fn ask_alike(claims: &[(usize, &Claim)]) -> bool {
+    let asked = |claim: &Claim| -> BTreeSet<QueueRef> { queues_of(claim).collect() };
+    let first = asked(claims[0].1);
+    claims[1..].iter().all(|(_, claim)| asked(claim) == first)
 }
 
 /// Whose turn it is in queue names, if somebody asked for all tenants.
@@ -90,11 +96,11 @@ struct Asked {
 }
 
 impl Asked {
-    async fn read(store: &Postgres, txn: &Transaction<'_>, claims: &[Claim]) -> Result<Asked, Fault> {
-        let asked: BTreeSet<QueueRef> = claims.iter().flat_map(queues_of).collect();
+    async fn read(store: &Postgres, txn: &Transaction<'_>, claims: &[(usize, &Claim)]) -> Result<Asked, Fault> {
+        let asked: BTreeSet<QueueRef> = claims.iter().flat_map(|(_, claim)| queues_of(claim)).collect();
         let ids = store.queues.find(txn, &asked).await?;
         let mut counts: BTreeMap<i32, i64> = BTreeMap::new();
-        for claim in claims {
+        for (_, claim) in claims {
             for queue in queues_of(claim).collect::<BTreeSet<_>>() {
                 if let Some(id) = ids.get(&queue) {
                     *counts.entry(*id).or_default() += claim.max as i64;
@@ -106,18 +112,25 @@ impl Asked {
     }
 
     /// The best offers for each claim, in their order.
-    fn pick(&self, claims: &[(usize, &Claim)], mut offers: Offers) -> Vec<(usize, Slip)> {
+    async fn pick(
+        &self,
+        txn: &Transaction<'_>,
+        now: Time,
+        claims: &[(usize, &Claim)],
+    ) -> Result<Vec<(usize, Slip)>, Fault> {
+        let offers = ask(txn, include_str!("sql/claim_offers.sql"), &[&self.queues, &self.counts, &ms(now)]).await?;
+        let mut offers = Offers::read(&offers);
         let mut picks = Vec::new();
         for (place, claim) in claims {
             let queues: Vec<i32> = queues_of(claim).filter_map(|queue| self.ids.get(&queue).copied()).collect();
             let best = std::iter::from_fn(|| offers.best(&queues)).take(claim.max);
             picks.extend(best.map(|slip| (*place, slip)));
         }
-        picks
+        Ok(picks)
     }
 }
 
-fn queues_of(claim: &Claim) -> impl Iterator<Item = QueueRef> {
+pub(super) fn queues_of(claim: &Claim) -> impl Iterator<Item = QueueRef> {
     claim.queues.iter().map(|queue| QueueRef { tenant: claim.tenant.clone(), queue: queue.clone() })
 }
 
@@ -137,7 +150,7 @@ struct Caller {
 }
 
 impl Callers {
-    fn read(rows: &[tokio_postgres::Row]) -> Result<Callers, Fault> {
+    fn read(rows: &[Row]) -> Result<Callers, Fault> {
         let mut workers = HashMap::new();
         for row in rows {
             let caller =
@@ -167,55 +180,4 @@ impl Callers {
         }
         Ok(())
     }
-}
-
-/// Hands these jobs out, in this order.
-async fn lend(
-    store: &Postgres,
-    txn: &Transaction<'_>,
-    now: Time,
-    picks: &[(usize, WorkerId, Slip)],
-) -> Result<Vec<(usize, Claimed)>, Fault> {
-    if picks.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut moves = Moves::default();
-    let mut slips = Slips::default();
-    for (_, _, slip) in picks {
-        moves.take(slip.id, Place::of(State::Ready));
-        moves.moved(Who::from(slip), Place::of(State::Ready), Place::of(State::Running));
-        slips.push(slip);
-    }
-    let workers: Vec<Uuid> = picks.iter().map(|(_, worker, _)| worker.0).collect();
-    let at = ms(now);
-    let Slips { ids, ready, queues, lanes, attempts, failures, crashes, marks, .. } = &slips;
-    let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
-        vec![ids, &workers, ready, queues, lanes, attempts, failures, crashes, marks, &at];
-    let steps = vec![
-        Step::new(include_str!("sql/claim_lend.sql"), params),
-        Step::new(include_str!("sql/claim_jobs.sql"), vec![ids, marks]),
-    ];
-    let (lent, _) = moves.write(txn, steps).await?;
-    if lent[1].len() != picks.len() {
-        return Err(damaged("jobs that are on offer and have no record").into());
-    }
-    let names = store.queues.names(txn, picks.iter().map(|(_, _, slip)| slip.queue)).await?;
-    let mut claimed = Vec::with_capacity(picks.len());
-    for ((place, worker, slip), (fenced, row)) in picks.iter().zip(lent[0].iter().zip(&lent[1])) {
-        let job = record::job(row, 0, &names[&slip.queue])?;
-        let mut tally = slip.tally;
-        tally.attempts += 1;
-        let lease = Lease {
-            fence: Fence(fenced.get::<_, i64>(0) as u64),
-            worker: *worker,
-            claimed_at: now,
-            started_at: None,
-            timeout_at: job.timeout.map(|timeout| now.after(timeout)),
-            cancel_asked: None,
-        };
-        let checkpoint = row.get::<_, Option<String>>(record::COLUMNS).map(|json| Json(json.into()));
-        let last_error = record::failure(row, record::COLUMNS + 1);
-        claimed.push((*place, Claimed { job, lease, tally, checkpoint, last_error }));
-    }
-    Ok(claimed)
 }

@@ -1,23 +1,42 @@
-//! Rows by column, for `unnest`: one array a column is one statement for any number of rows.
+//! Rows by column: one statement for any number of rows.
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::{Execution, Failure, Json};
+use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
+use super::bulk::{Column, Insert, Way};
 use super::moves::{EndedRow, Note};
 use super::numbers::{ms, of_outcome, of_state, text};
 use super::pipeline::Step;
 use super::slip::{Slips, small};
 
-type Params<'a> = Vec<&'a (dyn tokio_postgres::types::ToSql + Sync)>;
+type Params<'a> = Vec<&'a (dyn ToSql + Sync)>;
 
 impl Slips {
-    /// The statement that inserts them, unless there are none; `more` are the columns that only its table has.
-    pub fn step<'a>(&'a self, sql: &'static str, more: impl FnOnce(&'a Slips) -> Params<'a>) -> Option<Step<'a>> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut params: Params<'a> = vec![
+    pub fn into_ready(&self) -> Insert<'_> {
+        self.insert(&READY, &self.lots)
+    }
+
+    pub fn into_waiting(&self) -> Insert<'_> {
+        self.insert(&WAITING, &self.segments)
+    }
+
+    pub fn into_aside<'a>(&'a self, states: &'a Vec<i16>, paused: &'a Vec<bool>) -> Option<Step<'a>> {
+        let mut params: Params<'a> = self.columns().into_iter().map(|column| column.array()).collect();
+        params.extend([&self.segments as &(dyn ToSql + Sync), states, paused]);
+        (!self.is_empty()).then(|| Step::new(include_str!("sql/put_aside.sql"), params))
+    }
+
+    /// `own` is the column that only its table has.
+    fn insert<'a>(&'a self, way: &'static Way, own: &'a dyn Column) -> Insert<'a> {
+        let mut columns = self.columns();
+        columns.push(own);
+        Insert { way, rows: self.ids.len(), columns }
+    }
+
+    fn columns(&self) -> Vec<&dyn Column> {
+        vec![
             &self.ids,
             &self.queues,
             &self.lanes,
@@ -27,11 +46,70 @@ impl Slips {
             &self.failures,
             &self.crashes,
             &self.marks,
-        ];
-        params.extend(more(self));
-        Some(Step::new(sql, params))
+        ]
     }
 }
+
+static READY: Way = Way {
+    unnest: include_str!("sql/put_ready.sql"),
+    copy: include_str!("sql/copy_ready.sql"),
+    types: &[
+        Type::UUID,
+        Type::INT4,
+        Type::INT2,
+        Type::INT8,
+        Type::INT8,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT8,
+    ],
+};
+
+static WAITING: Way = Way {
+    unnest: include_str!("sql/put_waiting.sql"),
+    copy: include_str!("sql/copy_waiting.sql"),
+    types: &[
+        Type::UUID,
+        Type::INT4,
+        Type::INT2,
+        Type::INT8,
+        Type::INT8,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+    ],
+};
+
+static ENDED: Way = Way {
+    unnest: include_str!("sql/put_ended.sql"),
+    copy: include_str!("sql/copy_ended.sql"),
+    types: &[
+        Type::UUID,
+        Type::INT8,
+        Type::INT8,
+        Type::INT4,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT2,
+        Type::INT8,
+        Type::INT8,
+        Type::UUID,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+    ],
+};
 
 #[derive(Debug, Default)]
 pub(super) struct FailureColumns {
@@ -93,8 +171,8 @@ impl EndedColumns {
         self.checkpoints.push(row.checkpoint.as_ref().map(|json| json.as_str().to_owned()));
     }
 
-    pub fn step(&self) -> Option<Step<'_>> {
-        let params: Params<'_> = vec![
+    pub fn insert(&self) -> Insert<'_> {
+        let columns: Vec<&dyn Column> = vec![
             &self.ids,
             &self.ended,
             &self.ready,
@@ -116,7 +194,7 @@ impl EndedColumns {
             &self.errors.details,
             &self.checkpoints,
         ];
-        (!self.ids.is_empty()).then(|| Step::new(include_str!("sql/put_ended.sql"), params))
+        Insert { way: &ENDED, rows: self.ids.len(), columns }
     }
 }
 

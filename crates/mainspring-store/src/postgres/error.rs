@@ -32,7 +32,9 @@ impl From<Error> for Fault {
 impl Fault {
     /// Somebody else was in the way, and nothing of the transaction happened: the same again may well succeed.
     pub fn is_passing(&self) -> bool {
-        const PASSING: [SqlState; 2] = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        // A row that is there twice came from somebody else after we had looked.
+        const PASSING: [SqlState; 3] =
+            [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
         match self {
             Fault::Sql(error) => error.code().is_some_and(|code| PASSING.contains(code)),
             Fault::Store(_) => false,

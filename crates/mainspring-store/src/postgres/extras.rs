@@ -62,8 +62,8 @@ enum Wait {
 }
 
 impl Extras {
-    /// The JSON, or nothing for a plain job.
-    pub fn of(job: &Job) -> Option<String> {
+    /// Nothing for a plain job.
+    pub fn of(job: &Job) -> Option<Extras> {
         let extras = Extras {
             retry: (job.retry != RetryPolicy::default()).then(|| Retry::of(&job.retry)),
             tags: job.tags.iter().map(|tag| tag.as_str().to_owned()).collect(),
@@ -80,8 +80,7 @@ impl Extras {
             step: job.workflow.as_ref().map(|it| (it.step.as_str().to_owned(), it.role == Role::Callback)),
             occurrence: job.origin.as_ref().map(|it| it.occurrence.as_millis()),
         };
-        let is_plain = extras == Extras::default();
-        (!is_plain).then(|| serde_json::to_string(&extras).expect("texts and numbers are always JSON"))
+        (extras != Extras::default()).then_some(extras)
     }
 
     pub fn read(json: &str) -> Result<Extras, String> {
@@ -157,7 +156,8 @@ mod tests {
         if let Some(extras) = Extras::of(of) {
             let workflow = of.workflow.as_ref().map(|it| it.workflow.0);
             let schedule = of.origin.as_ref().map(|it| it.schedule.as_str());
-            Extras::read(&extras).unwrap().give(&mut read, workflow, schedule).unwrap();
+            let json = serde_json::to_string(&extras).unwrap();
+            Extras::read(&json).unwrap().give(&mut read, workflow, schedule).unwrap();
         }
         read
     }

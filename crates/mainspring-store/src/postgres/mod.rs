@@ -2,15 +2,16 @@
 //!
 //! - `options`, `tls`, `pool`, `error`: how the database is reached, and what its errors mean. `open`, `migrate`: what it must
 //!   be before anything is done. `migrations/` holds the tables; what they mean is written there.
-//! - `numbers`, `record`, `extras`, `slip`, `columns`, `packed`: rows, both directions. `pipeline`: many statements, one round
-//!   trip. `moves`: all that is written about jobs that move. `queue_ids`: which number a queue has.
-//! - One file per verb, with its statements in `sql/`. `plan` decides for submit, `offers` for claim, `held` for whatever ends
-//!   a lease; `limits/` is what gates keep.
+//! - `numbers`, `record`, `extras`, `slip`, `columns`, `packed`: rows, both directions. `bulk`: many rows into a table.
+//!   `pipeline`: many statements, one round trip. `moves`: all that is written about jobs that move. `queue_ids`: which number a queue has.
+//! - One file per verb, with its statements in `sql/`. `plan` decides for submit, `offers` and `lend` serve claim, `held` and
+//!   `succeed` whatever ends a lease; `limits/` is what gates keep.
 //! - `seats`, `wakeups`: what nodes need of each other.
 
 mod agenda;
 mod ahead;
 mod buckets;
+mod bulk;
 mod claim;
 mod columns;
 mod command;
@@ -25,6 +26,7 @@ mod held;
 mod hold;
 mod leaving;
 mod ledger;
+mod lend;
 mod limits;
 mod migrate;
 mod moves;
@@ -49,6 +51,7 @@ mod seats;
 mod settle;
 mod slip;
 mod submit;
+mod succeed;
 mod tls;
 mod turn;
 mod upkeep;

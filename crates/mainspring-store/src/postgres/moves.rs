@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::Postgres;
+use super::bulk::Insert;
 use super::columns::{EndedColumns, ExecutionColumns, NoteColumns};
 use super::error::Fault;
 use super::limits;
@@ -186,6 +187,14 @@ impl Moves {
         if old != new {
             self.count(who.queue, old, -1);
             self.count(who.queue, new, 1);
+        }
+        self.counted(who, from, to);
+    }
+
+    /// The same for a move that its queue has counted already.
+    pub fn counted(&mut self, who: Who, from: Place, to: Place) {
+        let (old, new) = (from.number(), to.number());
+        if old != new {
             self.step(who, old, new);
         }
         let id = who.id.uuid();
@@ -237,8 +246,8 @@ impl Moves {
         let (queues, counts) = self.count_columns();
         let taken =
             [&self.take_aside, &self.take_waiting, &self.take_ready, &self.take_leases].map(|ids| ids.len() as i64);
-        let mut steps = first;
-        let given = steps.len();
+        let given = first.len();
+        let mut before = first;
         let takes = [
             (include_str!("sql/take_aside.sql"), &self.take_aside),
             (include_str!("sql/take_waiting.sql"), &self.take_waiting),
@@ -246,14 +255,12 @@ impl Moves {
             (include_str!("sql/take_leases.sql"), &self.take_leases),
         ];
         for ((sql, ids), count) in takes.into_iter().zip(&taken).filter(|((_, ids), _)| !ids.is_empty()) {
-            steps.push(Step::new(sql, vec![ids, count]));
+            before.push(Step::new(sql, vec![ids, count]));
         }
-        steps.extend(self.waiting.step(include_str!("sql/put_waiting.sql"), |slips| vec![&slips.segments]));
-        steps.extend(self.ready.step(include_str!("sql/put_ready.sql"), |slips| vec![&slips.lots]));
-        let (states, paused) = (&self.aside_states, &self.aside_paused);
-        let aside = self.aside.step(include_str!("sql/put_aside.sql"), |slips| vec![&slips.segments, states, paused]);
-        steps.extend(aside);
-        steps.extend(self.ended.step());
+        let inserts = [self.waiting.into_waiting(), self.ready.into_ready(), self.ended.insert()];
+        let mut steps: Vec<Step<'_>> =
+            inserts.iter().filter(|insert| !insert.is_large()).filter_map(Insert::step).collect();
+        steps.extend(self.aside.into_aside(&self.aside_states, &self.aside_paused));
         steps.extend(self.executions.step());
         steps.extend(self.notes.step());
         let by_ids = [
@@ -270,18 +277,29 @@ impl Moves {
             }
             steps.push(Step::new(include_str!("sql/put_counts.sql"), params));
         }
-        let releases_at = steps.len();
+        let releases_at = before.len() + steps.len();
         if !self.finished.is_empty() {
             steps.push(Step::new(include_str!("sql/put_releases.sql"), vec![&self.finished, &self.finished_states]));
         }
-        let steps_at = steps.len();
+        let steps_at = before.len() + steps.len();
         if !self.steps.is_empty() {
             let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
                 vec![&self.steps, &self.steps_old, &self.steps_new, &self.steps_callback];
             steps.push(Step::new(include_str!("sql/count_steps.sql"), params));
         }
 
-        let mut answers = pipeline(txn, &steps).await?;
+        let mut answers = Vec::new();
+        if inserts.iter().any(Insert::is_large) {
+            // What a row is put back into, it must have left.
+            answers = pipeline(txn, &before).await?;
+            for insert in inserts.iter().filter(|insert| insert.is_large()) {
+                insert.copy(txn).await?;
+            }
+        } else {
+            before.append(&mut steps);
+            std::mem::swap(&mut before, &mut steps);
+        }
+        answers.extend(pipeline(txn, &steps).await?);
         let mut followed = Followed::default();
         if !self.steps.is_empty() {
             for row in &answers[steps_at] {

@@ -9,34 +9,35 @@ use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::store::Result;
 use tokio_postgres::Row;
+use tokio_postgres::types::{Json as JsonCell, Type};
 use uuid::Uuid;
 
+use super::bulk::{Column, Insert, Way};
 use super::error::damaged;
 use super::extras::Extras;
 use super::numbers::{ms, time};
-use super::pipeline::Step;
 
-/// The columns of many jobs, for `unnest`.
+/// The columns of many jobs.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    pub ids: Vec<Uuid>,
-    pub queues: Vec<i32>,
-    pub priorities: Vec<i16>,
-    pub weights: Vec<i32>,
-    pub submitted: Vec<i64>,
-    pub runs: Vec<i64>,
-    pub max_attempts: Vec<i32>,
-    pub max_crashes: Vec<i32>,
-    pub deadlines: Vec<Option<i64>>,
-    pub expiries: Vec<Option<i64>>,
-    pub timeouts: Vec<Option<i64>>,
-    pub workflows: Vec<Option<Uuid>>,
-    pub kinds: Vec<String>,
-    pub schedules: Vec<Option<String>>,
-    pub concurrency: Vec<Option<String>>,
-    pub rates: Vec<Option<String>>,
-    pub data: Vec<String>,
-    pub extras: Vec<Option<String>>,
+    ids: Vec<Uuid>,
+    queues: Vec<i32>,
+    priorities: Vec<i16>,
+    weights: Vec<i32>,
+    submitted: Vec<i64>,
+    runs: Vec<i64>,
+    max_attempts: Vec<i32>,
+    max_crashes: Vec<i32>,
+    deadlines: Vec<Option<i64>>,
+    expiries: Vec<Option<i64>>,
+    timeouts: Vec<Option<i64>>,
+    workflows: Vec<Option<Uuid>>,
+    kinds: Vec<String>,
+    schedules: Vec<Option<String>>,
+    concurrency: Vec<Option<String>>,
+    rates: Vec<Option<String>>,
+    data: Vec<String>,
+    extras: Vec<Option<JsonCell<Extras>>>,
 }
 
 impl Records {
@@ -60,37 +61,58 @@ impl Records {
         self.concurrency.push(key(&job.keys.concurrency));
         self.rates.push(key(&job.keys.rate));
         self.data.push(job.data.as_str().to_owned());
-        self.extras.push(Extras::of(job));
+        self.extras.push(Extras::of(job).map(JsonCell));
     }
 }
 
+static JOBS: Way = Way {
+    unnest: include_str!("sql/submit_jobs.sql"),
+    copy: include_str!("sql/copy_jobs.sql"),
+    types: &[
+        Type::UUID,
+        Type::INT4,
+        Type::INT2,
+        Type::INT4,
+        Type::INT8,
+        Type::INT8,
+        Type::INT4,
+        Type::INT4,
+        Type::INT8,
+        Type::INT8,
+        Type::INT8,
+        Type::UUID,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::TEXT,
+        Type::JSONB,
+    ],
+};
+
 impl Records {
-    /// Inserts them; `count` is how many there are.
-    pub fn step<'a>(&'a self, count: &'a i64) -> Step<'a> {
-        Step::new(
-            include_str!("sql/submit_jobs.sql"),
-            vec![
-                count,
-                &self.ids,
-                &self.queues,
-                &self.priorities,
-                &self.weights,
-                &self.submitted,
-                &self.runs,
-                &self.max_attempts,
-                &self.max_crashes,
-                &self.deadlines,
-                &self.expiries,
-                &self.timeouts,
-                &self.workflows,
-                &self.kinds,
-                &self.schedules,
-                &self.concurrency,
-                &self.rates,
-                &self.data,
-                &self.extras,
-            ],
-        )
+    pub fn insert(&self) -> Insert<'_> {
+        let columns = vec![
+            &self.ids as &dyn Column,
+            &self.queues,
+            &self.priorities,
+            &self.weights,
+            &self.submitted,
+            &self.runs,
+            &self.max_attempts,
+            &self.max_crashes,
+            &self.deadlines,
+            &self.expiries,
+            &self.timeouts,
+            &self.workflows,
+            &self.kinds,
+            &self.schedules,
+            &self.concurrency,
+            &self.rates,
+            &self.data,
+            &self.extras,
+        ];
+        Insert { way: &JOBS, rows: self.ids.len(), columns }
     }
 }
 

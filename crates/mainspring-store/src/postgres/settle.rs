@@ -1,8 +1,8 @@
 //! Applies verdicts to leases that still hold, lets their jobs out of their gates, and says who waited for what ended. Touches nobody
 //! who waits: promote does.
 //!
-//! Isolation. Read committed. Leases are locked by (job, fence), in order of jobs; of two that settle the same one, the second
-//! waits and then finds it gone. Whether others wait for a job that ended is asked by a later statement than the one that took
+//! Isolation. Read committed. Leases are taken or locked by (job, fence), in order of jobs; of two that settle the same one, the
+//! second waits and then finds it gone. Whether others wait for a job that ended is asked by a later statement than the one that took
 //! its lease (see `put_releases.sql`). Gates: see [`super::limits`].
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +20,7 @@ use super::limits;
 use super::moves::Moves;
 use super::pipeline::{Step, pipeline};
 use super::pool::{Transaction, transact};
+use super::succeed::succeed;
 
 pub(super) async fn settle(store: &Postgres, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
     let answers = transact!(store.pool, |txn| settle_in(store, &txn, now, &settlements).await?);
@@ -33,31 +34,42 @@ async fn settle_in(
     now: Time,
     settlements: &[Settlement],
 ) -> Result<Vec<Settled>, Fault> {
-    let (version, mut held) = hold(txn, settlements).await?;
+    // Of two that name the same lease, the first is applied.
+    let mut asked: BTreeMap<LeaseId, &Verdict> = BTreeMap::new();
+    for Settlement { lease, verdict } in settlements {
+        asked.entry(*lease).or_insert(verdict);
+    }
+    let mut moves = Moves::default();
+    let mut settled = match store.limits.last_version() {
+        0 => succeed(store, txn, now, &mut asked, &mut moves).await?,
+        _ => HashMap::new(),
+    };
+    let (version, mut held) = match asked.is_empty() {
+        true => (0, HashMap::new()),
+        false => hold(txn, &asked).await?,
+    };
     let names = store.queues.names(txn, held.values().map(|held| held.slip.queue)).await?;
-    let closes = settlements.iter().any(|settlement| matches!(settlement.verdict, Verdict::Close { .. }));
+    let closes = asked.values().any(|verdict| matches!(verdict, Verdict::Close { .. }));
     let mut keeper = match version != 0 || closes {
         true => Some(Gatekeeper::read(store, txn, now, version, held.values()).await?),
         false => None,
     };
-    let mut moves = Moves::default();
-    let mut answers = Vec::with_capacity(settlements.len());
-    for Settlement { lease, verdict } in settlements {
-        // Whoever comes second in the batch finds it gone.
-        let Some(held) = held.remove(lease) else {
-            answers.push(Settled::Stale);
-            continue;
-        };
+    // In the order given: gates are left in it.
+    for Settlement { lease, .. } in settlements {
+        let (Some(held), Some(verdict)) = (held.remove(lease), asked.get(lease)) else { continue };
         let queue = names[&held.slip.queue].clone();
         let (lot, gates) = keeper.as_mut().map_or((0, None), |keeper| keeper.let_out(&held, verdict));
-        let (state, ready_at) = held.apply(now, verdict.clone(), lot, &mut moves);
-        answers.push(Settled::Applied { state, ready_at, queue, awaited: false, gates });
+        let (state, ready_at) = held.apply(now, (*verdict).clone(), lot, &mut moves);
+        settled.insert(*lease, Settled::Applied { state, ready_at, queue, awaited: false, gates });
     }
     let (_, followed) = moves.write(txn, Vec::new()).await?;
     let opened = match &keeper {
         Some(keeper) => keeper.write(txn).await?,
         None => Vec::new(),
     };
+    // Whoever comes second in the batch finds it gone.
+    let mut answers: Vec<Settled> =
+        settlements.iter().map(|said| settled.remove(&said.lease).unwrap_or(Settled::Stale)).collect();
     for (answer, Settlement { lease, .. }) in answers.iter_mut().zip(settlements) {
         if let Settled::Applied { state, awaited, gates, queue, .. } = answer {
             *awaited = state.is_final() && followed.is_awaited(lease.job);
@@ -70,14 +82,12 @@ async fn settle_in(
 }
 
 /// Which limits hold, and the leases that still do, locked.
-async fn hold(txn: &Transaction<'_>, settlements: &[Settlement]) -> Result<(i64, HashMap<LeaseId, Held>), Fault> {
-    let mut asked: BTreeMap<LeaseId, bool> = BTreeMap::new();
-    for Settlement { lease, verdict } in settlements {
-        // Of two that name the same lease, the first is applied.
-        asked.entry(*lease).or_insert(goes_back(verdict));
-    }
+async fn hold(
+    txn: &Transaction<'_>,
+    asked: &BTreeMap<LeaseId, &Verdict>,
+) -> Result<(i64, HashMap<LeaseId, Held>), Fault> {
     let mut columns = LeaseColumns::default();
-    asked.into_iter().for_each(|(lease, again)| columns.push(lease, again));
+    asked.iter().for_each(|(lease, verdict)| columns.push(*lease, goes_back(verdict)));
     let LeaseColumns { jobs, fences, again } = &columns;
     let hold = Step::new(include_str!("sql/settle_hold.sql"), vec![jobs, fences, again]);
     let answers = pipeline(txn, &[limits::share_step(), limits::version_step(), hold]).await?;

@@ -25,9 +25,16 @@ use super::record::Records;
 use super::slip::Slip;
 
 pub(super) async fn submit(store: &Postgres, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
+    // Ids are new, nearly always: who has come before is looked at only where that may decide the answer.
+    let is_plain = |job: &Job| job.idempotency.is_none() && job.depends_on.is_empty() && job.workflow.is_none();
+    let mut looks = !jobs.iter().all(is_plain);
     let answers = transact!(store.pool, |txn| {
-        let mut plan = read(store, &txn, now, &jobs.iter().collect::<Vec<_>>()).await?;
+        let looks = std::mem::replace(&mut looks, true);
+        let mut plan = read(store, &txn, now, &jobs.iter().collect::<Vec<_>>(), looks).await?;
         let answers: Vec<Submitted> = jobs.chunk_by(are_together).flat_map(|jobs| plan.together(jobs)).collect();
+        if !looks && answers.iter().any(|answer| !matches!(answer, Submitted::Accepted { .. })) {
+            Err(Fault::Raced("a job was refused before it was known whether it is new"))?;
+        }
         write(store, &txn, plan).await?;
         answers
     });
@@ -35,18 +42,20 @@ pub(super) async fn submit(store: &Postgres, now: Time, jobs: Vec<Job>) -> Resul
     Ok(answers)
 }
 
-/// Reads and locks what these jobs can meet. To be called once in a transaction, before anything is written in it.
+/// Reads and locks what these jobs can meet. To be called once in a transaction, before anything is written in it. Without `looks`,
+/// the ids are taken to be new; if they are not, the transaction will not come to its end.
 pub(super) async fn read<'a>(
     store: &Postgres,
     txn: &Transaction<'_>,
     now: Time,
     jobs: &[&Job],
+    looks: bool,
 ) -> Result<Plan<'a>, Fault> {
     let queues: BTreeSet<QueueRef> = jobs.iter().map(|job| job.queue_ref()).collect();
     let queue_ids = store.queues.find(txn, &queues).await?;
     store.queues.has_room_for(txn, queues.len() - queue_ids.len(), store.queues_max).await?;
 
-    let ids: Vec<Uuid> = jobs.iter().map(|job| job.id.uuid()).collect();
+    let ids: Vec<Uuid> = jobs.iter().filter(|_| looks).map(|job| job.id.uuid()).collect();
     let numbers: Vec<i32> = queue_ids.values().copied().collect();
     let keys: BTreeSet<(&str, &str)> =
         jobs.iter().filter_map(|job| Some((job.tenant.as_str(), job.idempotency.as_ref()?.key.as_str()))).collect();
@@ -175,8 +184,9 @@ pub(super) async fn write(store: &Postgres, txn: &Transaction<'_>, plan: Plan<'_
     }
     let keys = Keys::of(&taken);
     let workflows = Workflows::of(&taken);
-    let (job_count, key_count, at) = (records.ids.len() as i64, keys.keys.len() as i64, ms(now));
-    let mut steps = vec![records.step(&job_count)];
+    let (key_count, at) = (keys.keys.len() as i64, ms(now));
+    let mut steps = Vec::new();
+    records.insert().write(txn, &mut steps).await?;
     if !keys.keys.is_empty() {
         steps.push(keys.step(&key_count, &at));
     }

@@ -12,7 +12,7 @@ use super::pipeline::ask;
 use super::pool::{Pool, transact};
 
 /// After so many dead rows.
-const WEAR_MAX: u64 = 50_000;
+const WEAR_MAX: u64 = 100_000;
 /// What a transaction wears beside the rows it says: its rows of counts, and what it does to indexes.
 const WEAR_OF_ONE: u64 = 16;
 /// Rows of counts that are folded at once.

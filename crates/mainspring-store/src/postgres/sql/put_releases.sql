@@ -4,6 +4,6 @@
 -- held a lock on that row until it was there, and only a newer snapshot sees it.
 INSERT INTO releases (parent, state)
 SELECT job.id, job.state FROM unnest($1::uuid[], $2::smallint[]) AS job (id, state)
-WHERE (SELECT true FROM edges WHERE edges.parent = job.id LIMIT 1)
+WHERE (SELECT true FROM edges LIMIT 1) AND (SELECT true FROM edges WHERE edges.parent = job.id LIMIT 1)
 ON CONFLICT (parent) DO UPDATE SET state = excluded.state
 RETURNING parent

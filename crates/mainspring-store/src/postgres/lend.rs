@@ -1,0 +1,116 @@
+//! Hands ready jobs to workers: out of `ready`, into `leases`, under new fences. Chooses none but by rank: limits have had their say.
+
+use std::collections::BTreeSet;
+
+use mainspring_core::id::{Fence, JobId, WorkerId};
+use mainspring_core::job::{Claimed, Json, Lease, Tally};
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::QueueRef;
+use mainspring_core::store::Claim;
+use mainspring_core::time::Time;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::Postgres;
+use super::claim::queues_of;
+use super::error::{Fault, Result, damaged};
+use super::moves::{Moves, Place, Who};
+use super::numbers::ms;
+use super::pipeline::{Step, ask};
+use super::pool::Transaction;
+use super::record;
+use super::slip::{self, Slip, Slips};
+
+/// Hands out the best jobs to claims that ask alike, in one statement: the first claim gets the first of them.
+pub(super) async fn take(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    claims: &[(usize, &Claim)],
+) -> Result<Vec<(usize, Claimed)>, Fault> {
+    let asked: BTreeSet<QueueRef> = queues_of(claims[0].1).collect();
+    let queues: Vec<i32> = store.queues.find(txn, &asked).await?.into_values().collect();
+    let takers: Vec<(usize, WorkerId)> =
+        claims.iter().flat_map(|(place, claim)| std::iter::repeat_n((*place, claim.worker), claim.max)).collect();
+    if queues.is_empty() || takers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let workers: Vec<Uuid> = takers.iter().map(|(_, worker)| worker.0).collect();
+    let count = workers.len() as i64;
+    let rows = ask(txn, include_str!("sql/claim_take.sql"), &[&queues, &count, &ms(now), &workers]).await?;
+    let names = store.queues.names(txn, rows.iter().map(|row| row.get(record::COLUMNS + 5))).await?;
+    let mut claimed = Vec::with_capacity(rows.len());
+    let mut moves = Moves::default();
+    for (row, (place, worker)) in rows.iter().zip(takers) {
+        let (fence, queue) = (row.get(record::COLUMNS + 4), row.get(record::COLUMNS + 5));
+        let before = slip::tally(row, record::COLUMNS + 6);
+        let who = Who { id: JobId::from(row.get::<_, Uuid>(0)), queue, marks: row.get(record::COLUMNS + 9) };
+        moves.counted(who, Place::of(State::Ready), Place::of(State::Running));
+        claimed.push((place, claimed_by(worker, now, row, &names[&queue], fence, before)?));
+    }
+    moves.write(txn, Vec::new()).await?;
+    Ok(claimed)
+}
+
+/// What a worker is handed: from a row with the job, checkpoint and error, in this order, and its tally without this attempt.
+fn claimed_by(
+    worker: WorkerId,
+    now: Time,
+    row: &Row,
+    queue: &QueueRef,
+    fence: i64,
+    before: Tally,
+) -> Result<Claimed, Fault> {
+    let job = record::job(row, 0, queue)?;
+    let lease = Lease {
+        fence: Fence(fence as u64),
+        worker,
+        claimed_at: now,
+        started_at: None,
+        timeout_at: job.timeout.map(|timeout| now.after(timeout)),
+        cancel_asked: None,
+    };
+    let tally = Tally { attempts: before.attempts + 1, ..before };
+    let checkpoint = row.get::<_, Option<String>>(record::COLUMNS).map(|json| Json(json.into()));
+    let last_error = record::failure(row, record::COLUMNS + 1);
+    Ok(Claimed { job, lease, tally, checkpoint, last_error })
+}
+
+/// Hands these jobs out, in this order.
+pub(super) async fn lend(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    picks: &[(usize, WorkerId, Slip)],
+) -> Result<Vec<(usize, Claimed)>, Fault> {
+    if picks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut moves = Moves::default();
+    let mut slips = Slips::default();
+    for (_, _, slip) in picks {
+        moves.take(slip.id, Place::of(State::Ready));
+        moves.moved(Who::from(slip), Place::of(State::Ready), Place::of(State::Running));
+        slips.push(slip);
+    }
+    let workers: Vec<Uuid> = picks.iter().map(|(_, worker, _)| worker.0).collect();
+    let at = ms(now);
+    let Slips { ids, ready, queues, lanes, attempts, failures, crashes, marks, .. } = &slips;
+    let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
+        vec![ids, &workers, ready, queues, lanes, attempts, failures, crashes, marks, &at];
+    let steps = vec![
+        Step::new(include_str!("sql/claim_lend.sql"), params),
+        Step::new(include_str!("sql/claim_jobs.sql"), vec![ids, marks]),
+    ];
+    let (lent, _) = moves.write(txn, steps).await?;
+    if lent[1].len() != picks.len() {
+        return Err(damaged("jobs that are on offer and have no record").into());
+    }
+    let names = store.queues.names(txn, picks.iter().map(|(_, _, slip)| slip.queue)).await?;
+    let mut claimed = Vec::with_capacity(picks.len());
+    for ((place, worker, slip), (fenced, row)) in picks.iter().zip(lent[0].iter().zip(&lent[1])) {
+        let fence = fenced.get(0);
+        claimed.push((*place, claimed_by(*worker, now, row, &names[&slip.queue], fence, slip.tally)?));
+    }
+    Ok(claimed)
+}
