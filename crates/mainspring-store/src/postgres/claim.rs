@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use mainspring_core::id::WorkerId;
+use mainspring_core::job::Claimed;
 use mainspring_core::name::{QueueName, QueueRef};
 use mainspring_core::store::{Claim, ClaimAnswer, Order, Whose, WorkerView};
 use mainspring_core::time::Time;
@@ -15,7 +16,7 @@ use uuid::Uuid;
 
 use super::Postgres;
 use super::error::{Fault, Result};
-use super::lend::{lend, take};
+use super::lend::{Taking, lend};
 use super::limits::{self, Line};
 use super::numbers::{self, ms, time};
 use super::offers::Offers;
@@ -24,7 +25,12 @@ use super::pool::{Transaction, transact};
 use super::slip::Slip;
 
 pub(super) async fn claim(store: &Postgres, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
-    let (answers, lines) = transact!(store.pool, |txn| claim_in(store, &txn, now, &claims).await?);
+    // Nearly always all who ask may have jobs and there are no limits: then jobs are taken along with the look.
+    let mut guesses = true;
+    let (answers, lines) = transact!(store.pool, |txn| {
+        let guesses = std::mem::replace(&mut guesses, false);
+        claim_in(store, &txn, now, &claims, guesses).await?
+    });
     let taken = answers.iter().map(|answer| if let ClaimAnswer::Jobs(jobs) = answer { jobs.len() } else { 0 }).sum();
     store.upkeep.wear(&store.pool, taken);
     if let Some(lines) = lines {
@@ -38,37 +44,37 @@ async fn claim_in(
     txn: &Transaction<'_>,
     now: Time,
     claims: &[Claim],
+    guesses: bool,
 ) -> Result<(Vec<ClaimAnswer>, Option<Lines>), Fault> {
+    let all: Vec<(usize, &Claim)> = claims.iter().enumerate().collect();
+    let taking = match guesses && store.limits.last_version() == 0 && ask_alike(&all) {
+        true => Some(Taking::of(store, txn, now, &all).await?),
+        false => None,
+    };
     let workers: Vec<Uuid> = claims.iter().map(|claim| claim.worker.0).collect();
-    let steps = [
+    let mut steps = vec![
         limits::share_step(),
         limits::version_step(),
         Step::new(include_str!("sql/claim_workers.sql"), vec![&workers]),
     ];
+    steps.extend(taking.as_ref().map(Taking::step));
     let read = pipeline(txn, &steps).await?;
     let version: i64 = read[1][0].get(0);
     let mut callers = Callers::read(&read[2])?;
     let mut answers: Vec<ClaimAnswer> = claims.iter().map(|claim| callers.admit(now, claim)).collect();
-    callers.write(txn, now).await?;
-
     let admitted = claims.iter().enumerate().filter(|(place, _)| matches!(answers[*place], ClaimAnswer::Jobs(_)));
     let admitted: Vec<(usize, &Claim)> = admitted.collect();
+    let is_wrong = version != 0 || admitted.len() < claims.len();
+    if is_wrong && read.get(3).is_some_and(|taken| !taken.is_empty()) {
+        return Err(Fault::Raced("a worker or a limit changed while jobs were claimed"));
+    }
+    callers.write(txn, now).await?;
     if admitted.is_empty() {
         return Ok((answers, None));
     }
-    let is_plain = version == 0 && admitted.iter().all(|(_, claim)| claim.whose == Whose::Own);
-    let (claimed, lines) = if is_plain && ask_alike(&admitted) {
-        (take(store, txn, now, &admitted).await?, None)
-    } else {
-        let (picks, lines) = if is_plain {
-            (Asked::read(store, txn, &admitted).await?.pick(txn, now, &admitted).await?, None)
-        } else {
-            let walked = limits::walk(store, txn, now, version, &admitted).await?;
-            (walked.picks, Some(walked.lines))
-        };
-        let picks: Vec<(usize, WorkerId, Slip)> =
-            picks.into_iter().map(|(place, slip)| (place, claims[place].worker, slip)).collect();
-        (lend(store, txn, now, &picks).await?, lines)
+    let (claimed, lines) = match &taking {
+        Some(taking) if !is_wrong => (taking.hand_out(store, txn, &read[3]).await?, None),
+        _ => choose(store, txn, now, version, &admitted).await?,
     };
     for (place, claimed) in claimed {
         if let ClaimAnswer::Jobs(jobs) = &mut answers[place] {
@@ -78,11 +84,37 @@ async fn claim_in(
     Ok((answers, lines))
 }
 
-/// Whether all of them ask the same queues, as the workers of one kind do.
+/// Chooses jobs for claims that may have some, and hands them out.
+async fn choose(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    version: i64,
+    claims: &[(usize, &Claim)],
+) -> Result<(Vec<(usize, Claimed)>, Option<Lines>), Fault> {
+    if version == 0 && ask_alike(claims) {
+        let taking = Taking::of(store, txn, now, claims).await?;
+        let rows = pipeline(txn, &[taking.step()]).await?.remove(0);
+        return Ok((taking.hand_out(store, txn, &rows).await?, None));
+    }
+    let (picks, lines) = if version == 0 && claims.iter().all(|(_, claim)| claim.whose == Whose::Own) {
+        (Asked::read(store, txn, claims).await?.pick(txn, now, claims).await?, None)
+    } else {
+        let walked = limits::walk(store, txn, now, version, claims).await?;
+        (walked.picks, Some(walked.lines))
+    };
+    let workers: HashMap<usize, WorkerId> = claims.iter().map(|(place, claim)| (*place, claim.worker)).collect();
+    let picks: Vec<(usize, WorkerId, Slip)> =
+        picks.into_iter().map(|(place, slip)| (place, workers[&place], slip)).collect();
+    Ok((lend(store, txn, now, &picks).await?, lines))
+}
+
+/// Whether all of them ask the same queues of their tenant, as the workers of one kind do.
 fn ask_alike(claims: &[(usize, &Claim)]) -> bool {
     let asked = |claim: &Claim| -> BTreeSet<QueueRef> { queues_of(claim).collect() };
-    let first = asked(claims[0].1);
-    claims[1..].iter().all(|(_, claim)| asked(claim) == first)
+    let Some((_, first)) = claims.first() else { return false };
+    let (tenant, queues) = (&first.tenant, asked(first));
+    claims.iter().all(|(_, claim)| claim.whose == Whose::Own && claim.tenant == *tenant && asked(claim) == queues)
 }
 
 /// Whose turn it is in queue names, if somebody asked for all tenants.

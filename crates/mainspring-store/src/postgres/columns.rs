@@ -8,10 +8,8 @@ use uuid::Uuid;
 use super::bulk::{Column, Insert, Way};
 use super::moves::{EndedRow, Note};
 use super::numbers::{ms, of_outcome, of_state, text};
-use super::pipeline::Step;
+use super::pipeline::{Params, Step};
 use super::slip::{Slips, small};
-
-type Params<'a> = Vec<&'a (dyn ToSql + Sync)>;
 
 impl Slips {
     pub fn into_ready(&self) -> Insert<'_> {

@@ -15,41 +15,79 @@ use super::Postgres;
 use super::claim::queues_of;
 use super::error::{Fault, Result, damaged};
 use super::moves::{Moves, Place, Who};
-use super::numbers::ms;
-use super::pipeline::{Step, ask};
+use super::numbers::{ms, time};
+use super::pipeline::{Params, Step};
 use super::pool::Transaction;
 use super::record;
 use super::slip::{self, Slip, Slips};
 
-/// Hands out the best jobs to claims that ask alike, in one statement: the first claim gets the first of them.
-pub(super) async fn take(
-    store: &Postgres,
-    txn: &Transaction<'_>,
-    now: Time,
-    claims: &[(usize, &Claim)],
-) -> Result<Vec<(usize, Claimed)>, Fault> {
-    let asked: BTreeSet<QueueRef> = queues_of(claims[0].1).collect();
-    let queues: Vec<i32> = store.queues.find(txn, &asked).await?.into_values().collect();
-    let takers: Vec<(usize, WorkerId)> =
-        claims.iter().flat_map(|(place, claim)| std::iter::repeat_n((*place, claim.worker), claim.max)).collect();
-    if queues.is_empty() || takers.is_empty() {
-        return Ok(Vec::new());
+/// The best jobs for claims that ask alike, taken in one statement: the first claim gets the first of them.
+#[derive(Debug)]
+pub(super) struct Taking {
+    queues: Vec<i32>,
+    count: i64,
+    now: i64,
+    /// Which claim each job is for, and its worker.
+    claims: Vec<usize>,
+    workers: Vec<Uuid>,
+    /// Each of them once.
+    askers: Vec<Uuid>,
+    asker_count: i64,
+    tenant: String,
+}
+
+impl Taking {
+    pub async fn of(
+        store: &Postgres,
+        txn: &Transaction<'_>,
+        now: Time,
+        claims: &[(usize, &Claim)],
+    ) -> Result<Taking, Fault> {
+        let asked: BTreeSet<QueueRef> = claims.iter().take(1).flat_map(|(_, claim)| queues_of(claim)).collect();
+        let queues = store.queues.find(txn, &asked).await?.into_values().collect();
+        let takers = claims.iter().flat_map(|(place, claim)| std::iter::repeat_n((*place, claim.worker.0), claim.max));
+        let (places, workers): (Vec<usize>, Vec<Uuid>) = takers.unzip();
+        let askers: BTreeSet<Uuid> = claims.iter().map(|(_, claim)| claim.worker.0).collect();
+        let tenant = claims.first().map(|(_, claim)| claim.tenant.as_str().to_owned()).unwrap_or_default();
+        Ok(Taking {
+            queues,
+            count: workers.len() as i64,
+            now: ms(now),
+            claims: places,
+            workers,
+            asker_count: askers.len() as i64,
+            askers: askers.into_iter().collect(),
+            tenant,
+        })
     }
-    let workers: Vec<Uuid> = takers.iter().map(|(_, worker)| worker.0).collect();
-    let count = workers.len() as i64;
-    let rows = ask(txn, include_str!("sql/claim_take.sql"), &[&queues, &count, &ms(now), &workers]).await?;
-    let names = store.queues.names(txn, rows.iter().map(|row| row.get(record::COLUMNS + 5))).await?;
-    let mut claimed = Vec::with_capacity(rows.len());
-    let mut moves = Moves::default();
-    for (row, (place, worker)) in rows.iter().zip(takers) {
-        let (fence, queue) = (row.get(record::COLUMNS + 4), row.get(record::COLUMNS + 5));
-        let before = slip::tally(row, record::COLUMNS + 6);
-        let who = Who { id: JobId::from(row.get::<_, Uuid>(0)), queue, marks: row.get(record::COLUMNS + 9) };
-        moves.counted(who, Place::of(State::Ready), Place::of(State::Running));
-        claimed.push((place, claimed_by(worker, now, row, &names[&queue], fence, before)?));
+
+    pub fn step(&self) -> Step<'_> {
+        let params: Params<'_> =
+            vec![&self.queues, &self.count, &self.now, &self.workers, &self.askers, &self.asker_count, &self.tenant];
+        Step::new(include_str!("sql/claim_take.sql"), params)
     }
-    moves.write(txn, Vec::new()).await?;
-    Ok(claimed)
+
+    /// What each claim is handed, from what the statement answered.
+    pub async fn hand_out(
+        &self,
+        store: &Postgres,
+        txn: &Transaction<'_>,
+        rows: &[Row],
+    ) -> Result<Vec<(usize, Claimed)>, Fault> {
+        let names = store.queues.names(txn, rows.iter().map(|row| row.get(record::COLUMNS + 5))).await?;
+        let mut claimed = Vec::with_capacity(rows.len());
+        let mut moves = Moves::default();
+        for (row, (claim, worker)) in rows.iter().zip(self.claims.iter().zip(&self.workers)) {
+            let (fence, queue) = (row.get(record::COLUMNS + 4), row.get(record::COLUMNS + 5));
+            let before = slip::tally(row, record::COLUMNS + 6);
+            let who = Who { id: JobId::from(row.get::<_, Uuid>(0)), queue, marks: row.get(record::COLUMNS + 9) };
+            moves.counted(who, Place::of(State::Ready), Place::of(State::Running));
+            let worker = WorkerId(*worker);
+            claimed.push((*claim, claimed_by(worker, time(self.now), row, &names[&queue], fence, before)?));
+        }
+        moves.write(txn, Vec::new()).await?;
+        Ok(claimed)
+    }
 }
 
 /// What a worker is handed: from a row with the job, checkpoint and error, in this order, and its tally without this attempt.
@@ -96,8 +134,7 @@ pub(super) async fn lend(
     let workers: Vec<Uuid> = picks.iter().map(|(_, worker, _)| worker.0).collect();
     let at = ms(now);
     let Slips { ids, ready, queues, lanes, attempts, failures, crashes, marks, .. } = &slips;
-    let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
-        vec![ids, &workers, ready, queues, lanes, attempts, failures, crashes, marks, &at];
+    let params: Params<'_> = vec![ids, &workers, ready, queues, lanes, attempts, failures, crashes, marks, &at];
     let steps = vec![
         Step::new(include_str!("sql/claim_lend.sql"), params),
         Step::new(include_str!("sql/claim_jobs.sql"), vec![ids, marks]),

@@ -7,14 +7,16 @@ use tokio_postgres::types::ToSql;
 use super::error::Fault;
 use super::pool::Transaction;
 
+pub(super) type Params<'a> = Vec<&'a (dyn ToSql + Sync)>;
+
 /// A statement and its parameters.
 pub(super) struct Step<'a> {
     pub sql: &'static str,
-    pub params: Vec<&'a (dyn ToSql + Sync)>,
+    pub params: Params<'a>,
 }
 
 impl<'a> Step<'a> {
-    pub fn new(sql: &'static str, params: Vec<&'a (dyn ToSql + Sync)>) -> Step<'a> {
+    pub fn new(sql: &'static str, params: Params<'a>) -> Step<'a> {
         Step { sql, params }
     }
 }

@@ -1,7 +1,7 @@
 //! Which number a queue has in the tables. A queue never goes, so what was read once is remembered for good; what a
 //! transaction of ours has just made is not, because that may still be undone.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::RwLock;
 
 use mainspring_core::name::{QueueName, QueueRef, TenantName};
@@ -20,6 +20,8 @@ pub(super) struct QueueIds {
 struct Known {
     ids: HashMap<QueueRef, i32>,
     refs: HashMap<i32, QueueRef>,
+    /// Were seen to take only so many jobs.
+    bounded: HashSet<i32>,
 }
 
 impl QueueIds {
@@ -63,6 +65,16 @@ impl QueueIds {
         let (tenants, names) = texts(&queues.iter().collect::<Vec<_>>());
         let rows = ask(txn, include_str!("sql/queues_make.sql"), &[&tenants, &names]).await?;
         rows.iter().map(|row| Ok((queue_ref(row.get(1), row.get(2))?, row.get(0)))).collect()
+    }
+
+    /// These take only so many jobs: from now on nobody here writes to them without a look.
+    pub fn note_bounded(&self, ids: impl Iterator<Item = i32>) {
+        self.known.write().expect("nobody panics with it").bounded.extend(ids);
+    }
+
+    pub fn were_bounded(&self, ids: &[i32]) -> bool {
+        let known = self.known.read().expect("nobody panics with it");
+        ids.iter().any(|id| known.bounded.contains(id))
     }
 
     /// Whether there is room for so many more.

@@ -72,7 +72,7 @@ async fn settle_in(
         settlements.iter().map(|said| settled.remove(&said.lease).unwrap_or(Settled::Stale)).collect();
     for (answer, Settlement { lease, .. }) in answers.iter_mut().zip(settlements) {
         if let Settled::Applied { state, awaited, gates, queue, .. } = answer {
-            *awaited = state.is_final() && followed.is_awaited(lease.job);
+            *awaited |= state.is_final() && followed.is_awaited(lease.job);
             if let Some(keeper) = &keeper {
                 *gates = keeper.tell(lease.job, &queue.tenant, gates.take(), &opened);
             }

@@ -12,6 +12,7 @@ use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueRef, TenantName};
 use mainspring_core::store::{Error, Submitted};
 use mainspring_core::time::Time;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::Postgres;
@@ -25,37 +26,75 @@ use super::record::Records;
 use super::slip::Slip;
 
 pub(super) async fn submit(store: &Postgres, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
-    // Ids are new, nearly always: who has come before is looked at only where that may decide the answer.
-    let is_plain = |job: &Job| job.idempotency.is_none() && job.depends_on.is_empty() && job.workflow.is_none();
-    let mut looks = !jobs.iter().all(is_plain);
+    // Nearly always a job meets nothing: then it is written without a look. What was overlooked undoes the transaction.
+    let mut guesses = jobs.iter().all(meets_nothing);
     let answers = transact!(store.pool, |txn| {
-        let looks = std::mem::replace(&mut looks, true);
-        let mut plan = read(store, &txn, now, &jobs.iter().collect::<Vec<_>>(), looks).await?;
-        let answers: Vec<Submitted> = jobs.chunk_by(are_together).flat_map(|jobs| plan.together(jobs)).collect();
-        if !looks && answers.iter().any(|answer| !matches!(answer, Submitted::Accepted { .. })) {
-            Err(Fault::Raced("a job was refused before it was known whether it is new"))?;
+        let mut answers = None;
+        if std::mem::take(&mut guesses) {
+            answers = submit_new(store, &txn, now, &jobs).await?;
         }
-        write(store, &txn, plan).await?;
-        answers
+        match answers {
+            Some(answers) => answers,
+            None => submit_looking(store, &txn, now, &jobs).await?,
+        }
     });
     store.upkeep.wear(&store.pool, 0);
     Ok(answers)
 }
 
-/// Reads and locks what these jobs can meet. To be called once in a transaction, before anything is written in it. Without `looks`,
-/// the ids are taken to be new; if they are not, the transaction will not come to its end.
+/// No key, parent or workflow decides what becomes of it.
+fn meets_nothing(job: &Job) -> bool {
+    job.idempotency.is_none() && job.depends_on.is_empty() && job.workflow.is_none()
+}
+
+/// Takes in jobs that meet nothing, if their ids are new and their queues are known and take any number. Nothing if a queue is not.
+async fn submit_new(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    jobs: &[Job],
+) -> Result<Option<Vec<Submitted>>, Fault> {
+    let queues: BTreeSet<QueueRef> = jobs.iter().map(Job::queue_ref).collect();
+    let queue_ids = store.queues.find(txn, &queues).await?;
+    let numbers: Vec<i32> = queue_ids.values().copied().collect();
+    if queue_ids.len() < queues.len() || store.queues.were_bounded(&numbers) {
+        return Ok(None);
+    }
+    let mut plan = Plan { now, known: Known { queue_ids, ..Known::default() }, taken: Vec::new() };
+    let answers = jobs.chunk_by(are_together).flat_map(|jobs| plan.together(jobs)).collect();
+    let bounded =
+        write(store, txn, plan, vec![Step::new(include_str!("sql/submit_bounded.sql"), vec![&numbers])]).await?;
+    if !bounded.is_empty() {
+        store.queues.note_bounded(bounded.iter().map(|row| row.get(0)));
+        return Err(Fault::Raced("jobs were taken into a bounded queue without a look at how full it is"));
+    }
+    Ok(Some(answers))
+}
+
+async fn submit_looking(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    now: Time,
+    jobs: &[Job],
+) -> Result<Vec<Submitted>, Fault> {
+    let mut plan = read(store, txn, now, &jobs.iter().collect::<Vec<_>>()).await?;
+    let answers = jobs.chunk_by(are_together).flat_map(|jobs| plan.together(jobs)).collect();
+    write(store, txn, plan, Vec::new()).await?;
+    Ok(answers)
+}
+
+/// Reads and locks what these jobs can meet. To be called once in a transaction, before anything is written in it.
 pub(super) async fn read<'a>(
     store: &Postgres,
     txn: &Transaction<'_>,
     now: Time,
     jobs: &[&Job],
-    looks: bool,
 ) -> Result<Plan<'a>, Fault> {
     let queues: BTreeSet<QueueRef> = jobs.iter().map(|job| job.queue_ref()).collect();
     let queue_ids = store.queues.find(txn, &queues).await?;
     store.queues.has_room_for(txn, queues.len() - queue_ids.len(), store.queues_max).await?;
 
-    let ids: Vec<Uuid> = jobs.iter().filter(|_| looks).map(|job| job.id.uuid()).collect();
+    let ids: Vec<Uuid> = jobs.iter().map(|job| job.id.uuid()).collect();
     let numbers: Vec<i32> = queue_ids.values().copied().collect();
     let keys: BTreeSet<(&str, &str)> =
         jobs.iter().filter_map(|job| Some((job.tenant.as_str(), job.idempotency.as_ref()?.key.as_str()))).collect();
@@ -154,11 +193,16 @@ async fn hold(txn: &Transaction<'_>, parents: &BTreeSet<Uuid>) -> Result<HashSet
     Ok(held.iter().flatten().map(|row| row.get(0)).collect())
 }
 
-/// Writes what was decided.
-pub(super) async fn write(store: &Postgres, txn: &Transaction<'_>, plan: Plan<'_>) -> Result<(), Fault> {
+/// Writes what was decided, together with the given statements; what the first of those answered.
+pub(super) async fn write(
+    store: &Postgres,
+    txn: &Transaction<'_>,
+    plan: Plan<'_>,
+    first: Vec<Step<'_>>,
+) -> Result<Vec<Row>, Fault> {
     let Plan { now, known, taken } = plan;
     if taken.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut queue_ids = known.queue_ids;
     let new: BTreeSet<QueueRef> =
@@ -185,7 +229,7 @@ pub(super) async fn write(store: &Postgres, txn: &Transaction<'_>, plan: Plan<'_
     let keys = Keys::of(&taken);
     let workflows = Workflows::of(&taken);
     let (key_count, at) = (keys.keys.len() as i64, ms(now));
-    let mut steps = Vec::new();
+    let mut steps = first;
     records.insert().write(txn, &mut steps).await?;
     if !keys.keys.is_empty() {
         steps.push(keys.step(&key_count, &at));
@@ -196,8 +240,8 @@ pub(super) async fn write(store: &Postgres, txn: &Transaction<'_>, plan: Plan<'_
     if !workflows.ids.is_empty() {
         steps.push(workflows.step(&at));
     }
-    moves.write_placed(store, txn, now, steps).await?;
-    Ok(())
+    let (answers, _) = moves.write_placed(store, txn, now, steps).await?;
+    Ok(answers.into_iter().next().unwrap_or_default())
 }
 
 /// What keys made, the last word for each.

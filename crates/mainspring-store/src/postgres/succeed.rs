@@ -1,7 +1,7 @@
 //! Ends leases with success, which is how most end: one statement from the lease to the history, without a look in between. Only
 //! while there are no limits: then nobody has to be let out of a gate.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mainspring_core::id::{Fence, JobId, LeaseId};
 use mainspring_core::job::Json;
@@ -19,7 +19,7 @@ use super::numbers::{marks, ms, time};
 use super::pipeline::{Step, pipeline};
 use super::pool::Transaction;
 
-/// Takes the successes out of `asked`; what became of those that held. Their moves are counted, and not followed up yet.
+/// Takes the successes out of `asked`; what became of those that held. What is left to be written is in `moves`.
 pub(super) async fn succeed(
     store: &Postgres,
     txn: &Transaction<'_>,
@@ -41,7 +41,8 @@ pub(super) async fn succeed(
     }
     let at = ms(now);
     let end = Step::new(include_str!("sql/settle_succeed.sql"), vec![&jobs, &fences, &results, &at]);
-    let answers = pipeline(txn, &[limits::share_step(), limits::version_step(), end]).await?;
+    let release = Step::new(include_str!("sql/settle_release.sql"), vec![&jobs]);
+    let answers = pipeline(txn, &[limits::share_step(), limits::version_step(), end, release]).await?;
     let version: i64 = answers[1][0].get(0);
     if version != 0 {
         // Remembered, so that the next try takes the long way.
@@ -49,16 +50,21 @@ pub(super) async fn succeed(
         return Err(Fault::Raced("limits were set while jobs were settled"));
     }
     let names = store.queues.names(txn, answers[2].iter().map(|row| row.get(2))).await?;
+    let awaited: HashSet<Uuid> = answers[3].iter().map(|row| row.get(0)).collect();
     let mut settled = HashMap::with_capacity(answers[2].len());
     for row in &answers[2] {
         let id = JobId::from(row.get::<_, Uuid>(0));
         let lease = LeaseId { job: id, fence: Fence(row.get::<_, i64>(1) as u64) };
         let who = Who { id, queue: row.get(2), marks: row.get::<_, i16>(3) & !marks::NOTED };
-        moves.counted(who, Place::of(State::Running), Place::of(State::Succeeded));
-        let queue = names[&who.queue].clone();
-        let ready_at = time(row.get(4));
-        settled
-            .insert(lease, Settled::Applied { state: State::Succeeded, ready_at, queue, awaited: false, gates: None });
+        moves.step_moved(who, Place::of(State::Running), Place::of(State::Succeeded));
+        let settlement = Settled::Applied {
+            state: State::Succeeded,
+            ready_at: time(row.get(4)),
+            queue: names[&who.queue].clone(),
+            awaited: awaited.contains(&id.uuid()),
+            gates: None,
+        };
+        settled.insert(lease, settlement);
     }
     Ok(settled)
 }

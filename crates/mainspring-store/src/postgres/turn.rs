@@ -26,7 +26,7 @@ pub(super) async fn turn(store: &Postgres, now: Time, turns: Vec<Turn>) -> Resul
         let jobs: Vec<&Job> = turns.iter().flat_map(|turn| &turn.jobs).collect();
         let epochs = Epochs::of_all(&txn, turns.iter().map(|turn| turn.warrant)).await?;
         let known = hold(&txn, &turns).await?;
-        let plan = submit::read(store, &txn, now, &jobs, true).await?;
+        let plan = submit::read(store, &txn, now, &jobs).await?;
         let mut table = Table { epochs, known, plan, answers: Vec::with_capacity(turns.len()), done: Vec::new() };
         let mut rest = turns.as_slice();
         while !rest.is_empty() {
@@ -35,7 +35,7 @@ pub(super) async fn turn(store: &Postgres, now: Time, turns: Vec<Turn>) -> Resul
             rest = later;
         }
         write::write(&txn, &table.known, &table.done).await?;
-        submit::write(store, &txn, table.plan).await?;
+        submit::write(store, &txn, table.plan, Vec::new()).await?;
         table.answers
     });
     Ok(answers)

@@ -78,7 +78,7 @@ fn settings(config: &Config, address: SocketAddr) -> Settings {
 /// with two.
 fn calls_max(store: &StoreKind) -> usize {
     match store {
-        StoreKind::Postgres(_) => 2,
+        StoreKind::Postgres(_) => 1,
         StoreKind::Embedded | StoreKind::Memory => Settings::default().gather_calls_max,
     }
 }

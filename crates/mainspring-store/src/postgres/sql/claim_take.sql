@@ -1,5 +1,5 @@
--- Hands out the best ready jobs of queues, in order of rank over all of them. Parameters: queues, how many, now, a worker for
--- each, in order. Answers the job, checkpoint, error, then fence, queue, tally without this attempt, marks, in that
+-- Hands out the best ready jobs of queues, in order of rank over all of them, if there are no limits and all these workers may have
+-- some. Parameters: queues, how many, now, a worker for each, in order; the workers, how many, and their tenant. Answers the job, checkpoint, error, then fence, queue, tally without this attempt, marks, in that
 -- order.
 --
 -- Lanes are found by leaping from one to the next below it; within a lane the index has the order of rank, and the heads are
@@ -28,6 +28,9 @@ WITH best AS MATERIALIZED (
             ORDER BY ready.ready_at, ready.id LIMIT $2::bigint
             FOR UPDATE SKIP LOCKED
         ) job
+        WHERE (SELECT limits_version = 0 FROM charter)
+            AND (SELECT count(*) = $6::bigint FROM workers
+                 WHERE id = ANY ($5::uuid[]) AND tenant = $7::text AND "order" = 0 AND expires_at <> 0)
         ORDER BY job.ready_at - job.lane * queue.point_ms, job.id LIMIT $2::bigint
     ) ranked
 ), gone AS (
