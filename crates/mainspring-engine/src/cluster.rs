@@ -58,7 +58,7 @@ impl Node {
     }
 }
 
-fn view(node: NodeId, now: Time, skew_max: Duration, roll: Roll) -> ClusterView {
+pub(crate) fn view(node: NodeId, now: Time, skew_max: Duration, roll: Roll) -> ClusterView {
     let standing = |seat: Seat| roll.term(seat).filter(|term| term.until > now).copied();
     let leader = standing(Seat::Leader);
     let assigned = |segment: Segment| roll.assigned.iter().find(|(it, _)| *it == segment).map(|&(_, to)| to);

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::cluster::ClusterView;
 use crate::command::Bulk;
 use crate::dispatch::ClaimAsk;
+use crate::doctor::Diagnosis;
 use crate::error::Result;
 use crate::events::Events;
 use crate::explain::Explanation;
@@ -247,6 +248,11 @@ impl Engine {
     /// Who is there, who leads, and who has which segment.
     pub async fn cluster(&self) -> Result<ClusterView> {
         self.running.node.cluster().await
+    }
+
+    /// What is wrong with this node, its cluster and its store, and what to do.
+    pub async fn doctor(&self) -> Result<Diagnosis> {
+        self.running.node.doctor().await
     }
 
     pub fn clock(&self) -> ClockView {

@@ -4,7 +4,7 @@
 //! Reading order:
 //! - [`Engine`] (`engine`): the handle that callers hold. `node`: what its parts share, how it starts and ends.
 //! - The verbs: `submit`, `workflow`, `dispatch` (claim), `report`, `settle`, `worker` (register, heartbeat, leave), `command`,
-//!   `limit`, `schedule`, `forecast`, `explain`, `cluster`, `advance` (the clock of users' tests). Each is the caller's side, and the call to the store with all that follows from it.
+//!   `limit`, `schedule`, `forecast`, `explain`, `cluster`, `doctor`, `advance` (the clock of users' tests). Each is the caller's side, and the call to the store with all that follows from it.
 //! - `gather`: concurrent requests of one verb become one call.
 //! - The actors, each named for the moment it owns: [`trigger`] (something falls due), `sweep` (something ran out),
 //!   `ownership` (a term must be renewed). `actor` is the loop around them, `nudge`
@@ -20,6 +20,7 @@ mod advance;
 mod cluster;
 mod command;
 mod dispatch;
+mod doctor;
 mod explain;
 mod forecast;
 mod limit;
@@ -61,6 +62,7 @@ pub use clock::{Clock, ManualClock, SystemClock, VirtualClock};
 pub use cluster::{ClusterNode, ClusterSegment, ClusterView};
 pub use command::Bulk;
 pub use dispatch::ClaimAsk;
+pub use doctor::Diagnosis;
 pub use engine::{Engine, Parts};
 pub use error::{Error, Result};
 pub use events::{Event, EventKind, Events};

@@ -45,6 +45,7 @@ pub(crate) fn table() -> OpenApiRouter<Door> {
 fn operations() -> OpenApiRouter<Door> {
     OpenApiRouter::with_openapi(Frame::openapi())
         .merge(routes::cluster::table())
+        .merge(routes::doctor::table())
         .merge(routes::health::table())
         .merge(routes::metrics::table())
         .merge(routes::openapi::table())

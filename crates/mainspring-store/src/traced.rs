@@ -131,6 +131,10 @@ impl Views for Traced {
         self.0.hurdles(tenant, id, now).instrument(debug_span!("store.hurdles", %tenant, %id)).await
     }
 
+    async fn ailments(&self, now: Time) -> Result<Vec<Ailment>> {
+        self.0.ailments(now).instrument(debug_span!("store.ailments")).await
+    }
+
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
         let span = debug_span!("store.agenda", jobs_max = ask.jobs_max);
         self.0.agenda(ask).instrument(span).await

@@ -9,11 +9,12 @@ use mainspring_worker::Client;
 
 use crate::bench::BenchArgs;
 use crate::commands::{
-    apply, clock, cluster, dead, events, forecast, import, job, limit, queue, schedule, worker, workflow,
+    apply, clock, cluster, dead, doctor, events, forecast, import, job, limit, queue, schedule, worker, workflow,
 };
 use crate::config::{Config, Flags};
 use crate::exit::{self, Usage};
 use crate::migrate::MigrateArgs;
+use crate::migrate_store::MigrateStoreArgs;
 use crate::output::Format;
 use crate::serve;
 
@@ -73,10 +74,14 @@ enum Command {
     Clock(clock::ClockArgs),
     /// Who is there, who leads, and who has which segments
     Cluster(cluster::ClusterArgs),
+    /// What is wrong with the server, its cluster and its store, and what to do
+    Doctor(doctor::DoctorArgs),
     /// Follow what happens, as it happens
     Events(events::EventsArgs),
     /// Bring a PostgreSQL database up to date, or show whether it is
     Migrate(MigrateArgs),
+    /// Move what a data directory remembers into a PostgreSQL database
+    MigrateStore(MigrateStoreArgs),
     /// Measure a server
     #[command(arg = bench_server())]
     Bench(BenchArgs),
@@ -106,6 +111,7 @@ impl Cli {
             }
             Command::Bench(args) => threads(Some(args.threads()))?.block_on(args.run(server, format)),
             Command::Migrate(args) => threads(Some(1))?.block_on(args.run(format)),
+            Command::MigrateStore(args) => threads(None)?.block_on(args.run(format)),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "mainspring", &mut std::io::stdout());
                 Ok(())
@@ -122,6 +128,7 @@ impl Cli {
             Command::Import(command) => threads(Some(1))?.block_on(command.run(&client()?, format)),
             Command::Clock(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
             Command::Cluster(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
+            Command::Doctor(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
             Command::Events(args) => threads(Some(1))?.block_on(args.run(&client()?, format)),
         }
     }
@@ -216,6 +223,7 @@ mod tests {
             "forecast --days 2 --jitter 5m",
             "clock",
             "cluster -o json",
+            "doctor --all",
             "serve --roles api,scheduler",
             "clock advance 1h",
             "clock advance --to 2026-12-01T09:00:00Z",
@@ -232,6 +240,7 @@ mod tests {
             "bench --store postgres://u@h/d lifecycle",
             "migrate up --store postgres://u@h/d",
             "migrate --config f.toml status -o json",
+            "migrate-store --from data --to postgres://u@h/d -o json",
             "completions bash",
         ] {
             parse(line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -280,6 +289,7 @@ mod tests {
         refused("bench burst --batch 0", "not a number from 1");
         refused("serve --store disk", "is no store");
         refused("migrate", "Usage");
+        refused("migrate-store --to postgres://u@h/d", "--from");
         refused("completions tcl", "possible values");
     }
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
-use mainspring_store::postgres::OpenError;
+use mainspring_store::moving::MoveError;
+use mainspring_store::postgres::{LoadError, OpenError};
 use mainspring_worker::Error as ClientError;
 
 const REFUSED: u8 = 1;
@@ -13,6 +14,7 @@ const DIFFERS: u8 = 2;
 const UNREACHABLE: u8 = 3;
 const NOT_FOUND: u8 = 4;
 const ENDED_BADLY: u8 = 5;
+const AILING: u8 = 6;
 
 /// For `--help`.
 pub const HELP: &str = "\
@@ -22,7 +24,8 @@ Exit codes:
   2  usage: a flag, an argument or the configuration is wrong; with --dry-run: something would change
   3  unreachable: no server or database there, or it cannot answer now; try later
   4  not found: there is no such job, schedule, queue, limit or worker
-  5  the job that was waited for failed or was cancelled";
+  5  the job that was waited for failed or was cancelled
+  6  doctor: something is worse than a notice";
 
 /// The command line or the configuration is wrong in a way that only shows when it is read as a whole.
 #[derive(Debug)]
@@ -35,6 +38,16 @@ pub struct EndedBadly(pub String);
 /// A dry run found something to change. No error, and its exit code says so.
 #[derive(Debug)]
 pub struct Differs;
+
+/// The doctor found something that is worse than a notice. No error, and its exit code says so.
+#[derive(Debug)]
+pub struct Ailing;
+
+impl std::fmt::Display for Ailing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("something is worse than a notice")
+    }
+}
 
 impl std::fmt::Display for Differs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -54,6 +67,7 @@ impl std::fmt::Display for EndedBadly {
     }
 }
 
+impl std::error::Error for Ailing {}
 impl std::error::Error for Differs {}
 impl std::error::Error for Usage {}
 impl std::error::Error for EndedBadly {}
@@ -66,6 +80,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     }
     if error.is::<Differs>() {
         return ExitCode::from(DIFFERS);
+    }
+    if error.is::<Ailing>() {
+        return ExitCode::from(AILING);
     }
     eprintln!("error: {}", say(error));
     if let Some(hint) = hint(error) {
@@ -94,7 +111,11 @@ fn code(error: &anyhow::Error) -> u8 {
     if error.is::<EndedBadly>() {
         return ENDED_BADLY;
     }
-    match error.downcast_ref::<OpenError>() {
+    let opening = error.downcast_ref::<MoveError>().and_then(|error| match error {
+        MoveError::Target(LoadError::Open(error)) => Some(error),
+        _ => None,
+    });
+    match error.downcast_ref::<OpenError>().or(opening) {
         Some(OpenError::BadAddress(_) | OpenError::BadRoots(_)) => return USAGE,
         Some(OpenError::Unreachable { .. }) => return UNREACHABLE,
         _ => {}

@@ -10,6 +10,7 @@ mod crontab;
 mod exec;
 mod exit;
 mod migrate;
+mod migrate_store;
 mod output;
 mod roles;
 mod serve;

@@ -14,6 +14,7 @@
 //!
 //! `memory` is the reference; the conformance suite and lockstep hold every other store to its answers.
 
+mod ailments;
 mod orders;
 mod views;
 mod work;
@@ -26,6 +27,7 @@ use crate::name::TenantName;
 use crate::schedule::{ScheduleRef, ScheduleView};
 use crate::time::Time;
 
+pub use ailments::{Ailment, Severity};
 pub use orders::*;
 pub use views::*;
 pub use work::*;
@@ -143,4 +145,8 @@ pub trait Views: Send + Sync + std::fmt::Debug {
 
     /// How many waiting jobs fall due when.
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda>;
+
+    /// What it finds wrong with itself and with what it lives in; also what it looked at and found well. Empty where there is nothing to
+    /// look at.
+    async fn ailments(&self, now: Time) -> Result<Vec<Ailment>>;
 }

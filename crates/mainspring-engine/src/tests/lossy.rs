@@ -133,6 +133,10 @@ impl Views for Lossy {
         self.inner.hurdles(tenant, id, now).await
     }
 
+    async fn ailments(&self, now: Time) -> Result<Vec<Ailment>> {
+        self.inner.ailments(now).await
+    }
+
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
         self.inner.agenda(ask).await
     }

@@ -4,6 +4,7 @@ pub(crate) mod claims;
 pub(crate) mod clock;
 pub(crate) mod cluster;
 pub(crate) mod dead;
+pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod forecast;
 pub(crate) mod health;

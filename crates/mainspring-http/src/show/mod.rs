@@ -2,6 +2,7 @@
 
 mod claimed;
 mod cluster;
+mod doctor;
 mod event;
 mod execution;
 mod explanation;
@@ -17,6 +18,7 @@ mod workflow;
 
 pub(crate) use claimed::{claimed_jobs, settled_and_claimed};
 pub(crate) use cluster::cluster;
+pub(crate) use doctor::doctor;
 pub(crate) use event::event;
 pub(crate) use execution::{execution, running};
 pub(crate) use explanation::explanation;

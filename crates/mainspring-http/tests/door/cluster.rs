@@ -44,7 +44,7 @@ async fn a_node_without_the_role_for_it_sends_callers_elsewhere() {
 
     let house = with_roles("scheduler").await;
     house.post("/v1/jobs", r#"{"type":"a"}"#).await.refused(503, None, "has not the role of api");
-    for path in ["/livez", "/readyz", "/v1/cluster", "/metrics", "/openapi.json"] {
+    for path in ["/livez", "/readyz", "/v1/cluster", "/v1/doctor", "/metrics", "/openapi.json"] {
         assert_eq!(house.get(path).await.status, 200, "{path}");
     }
 }

@@ -12,6 +12,7 @@ mod batch;
 mod clock;
 mod cluster;
 mod dead;
+mod doctor;
 mod events;
 mod forecast;
 mod house;

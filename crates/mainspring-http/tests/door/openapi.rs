@@ -22,6 +22,7 @@ const CALLS: &[&str] = &[
     "get /v1/clock",
     "get /v1/cluster",
     "get /v1/dead",
+    "get /v1/doctor",
     "get /v1/events",
     "get /v1/forecast",
     "get /v1/jobs",

@@ -170,6 +170,10 @@ impl Views for Through {
         look!(self, hurdles(tenant, id, now))
     }
 
+    async fn ailments(&self, now: Time) -> Result<Vec<Ailment>> {
+        look!(self, ailments(now))
+    }
+
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
         look!(self, agenda(ask))
     }

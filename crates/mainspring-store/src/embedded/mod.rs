@@ -6,13 +6,15 @@
 //! Layout: [`tables`] and [`rows`] are the disk, [`mirror`] the writer's memory, [`batch`] one transaction; then one
 //! file per verb, [`gates`] for limits and who stands before them, [`weigh`] for what is decided before a job is written, [`release`] for those who wait for others,
 //! [`workflow`] for workflows as a whole, [`schedules`] for what is due of them, [`seats`] for nodes and their terms, [`cascade`] for the timing wheel on
-//! disk, [`history`] for finding what has ended, [`open`] for locks and versions.
+//! disk, [`history`] for finding what has ended, [`open`] for locks and versions, [`dump`] for moving house.
 
 mod agenda;
+mod ailments;
 mod batch;
 mod cascade;
 mod claim;
 mod command;
+mod dump;
 mod gates;
 mod heartbeat;
 mod history;
@@ -52,6 +54,7 @@ use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use claim::Picked;
+pub use dump::Dump;
 pub use open::{FORMAT, OpenError, Options};
 use read::Reader;
 use writer::Writer;
@@ -183,6 +186,10 @@ impl Views for Embedded {
         let hurdles = self.writer.call(move |batch| Ok(gates::hurdles(batch.mirror, &job, now))).await?;
         let tenant = tenant.clone();
         self.read(move |reader| reader.hurdles(&tenant, hurdles)).await.map(Some)
+    }
+
+    async fn ailments(&self, _now: Time) -> Result<Vec<Ailment>> {
+        self.read(move |reader| ailments::ailments(&reader.disk)).await
     }
 
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {

@@ -49,7 +49,7 @@ impl Reader {
         names.get(queue as usize).cloned().ok_or_else(|| Error::Damaged(format!("there is no queue number {queue}")))
     }
 
-    fn view(&self, txn: &RoTxn<'_>, id: JobId, bytes: &[u8]) -> Result<JobView> {
+    pub(super) fn view(&self, txn: &RoTxn<'_>, id: JobId, bytes: &[u8]) -> Result<JobView> {
         let record: Record<'_> = rows::decode("records", bytes)?;
         let standing = standing_of(txn, &self.disk.tables, id, &record)?;
         let queue = self.name(record.queue)?;
@@ -382,7 +382,7 @@ fn change_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId) -> Result<Option<Chang
     bytes.map(|bytes| rows::decode("changes", bytes)).transpose()
 }
 
-fn ended_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId) -> Result<Option<EndedRow>> {
+pub fn ended_of(txn: &RoTxn<'_>, tables: &Tables, id: JobId) -> Result<Option<EndedRow>> {
     match tables.dead.get(txn, id.as_bytes()).map_err(storage)? {
         Some(bytes) => rows::decode("dead", bytes).map(Some),
         None => history::find(txn, tables, id),

@@ -76,7 +76,7 @@ fn view(txn: &RoTxn<'_>, tables: &Tables, schedule: ScheduleRef) -> Result<Optio
     said.map(|said| view_of(txn, tables, &schedule, said)).transpose()
 }
 
-fn view_of(txn: &RoTxn<'_>, tables: &Tables, schedule: &ScheduleRef, said: &[u8]) -> Result<ScheduleView> {
+pub fn view_of(txn: &RoTxn<'_>, tables: &Tables, schedule: &ScheduleRef, said: &[u8]) -> Result<ScheduleView> {
     let said: ScheduleRow<'_> = rows::decode("schedules", said)?;
     let standing = tables.standings.get(txn, &tables::schedule(schedule)).map_err(storage)?;
     let standing = standing.ok_or_else(|| Error::Damaged(format!("schedule {} has no standing", schedule.name)))?;
@@ -85,7 +85,7 @@ fn view_of(txn: &RoTxn<'_>, tables: &Tables, schedule: &ScheduleRef, said: &[u8]
     Ok(ScheduleView { schedule: said.schedule(schedule)?, standing: standing.standing(), version })
 }
 
-fn read_name(key: &[u8]) -> Result<ScheduleRef> {
+pub fn read_name(key: &[u8]) -> Result<ScheduleRef> {
     let damaged = |what: &dyn std::fmt::Display| Error::Damaged(format!("a schedule has a bad name: {what}"));
     let text = std::str::from_utf8(key).map_err(|error| damaged(&error))?;
     let (tenant, name) = text.split_once('\0').ok_or_else(|| damaged(&"it has no tenant"))?;

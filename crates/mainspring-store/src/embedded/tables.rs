@@ -86,8 +86,25 @@ pub struct Tables {
 impl Tables {
     pub const COUNT: u32 = 33;
 
+    /// Makes those that are not there.
     pub fn open(env: &Env<WithoutTls>, txn: &mut RwTxn<'_>) -> heed::Result<Tables> {
-        let mut table = |name| env.create_database(txn, Some(name));
+        Tables::each(|name| env.create_database(txn, Some(name)))
+    }
+
+    /// Makes nothing; `None` if one is missing.
+    pub fn find(env: &Env<WithoutTls>, txn: &RoTxn<'_, WithoutTls>) -> heed::Result<Option<Tables>> {
+        let mut is_whole = true;
+        let found = Tables::each(|name| match env.open_database(txn, Some(name))? {
+            Some(table) => Ok(table),
+            None => {
+                is_whole = false;
+                Err(heed::Error::Io(std::io::ErrorKind::NotFound.into()))
+            }
+        });
+        if is_whole { found.map(Some) } else { Ok(None) }
+    }
+
+    fn each(mut table: impl FnMut(&'static str) -> heed::Result<Table>) -> heed::Result<Tables> {
         Ok(Tables {
             records: table("records")?,
             changes: table("changes")?,

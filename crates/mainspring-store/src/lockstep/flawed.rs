@@ -373,6 +373,10 @@ impl Views for Flawed {
         self.store.hurdles(tenant, id, now).await
     }
 
+    async fn ailments(&self, now: Time) -> Result<Vec<Ailment>> {
+        self.store.ailments(now).await
+    }
+
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
         self.store.agenda(ask).await
     }

@@ -24,6 +24,7 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestError, TestRunner};
 
 use crate::home::Home;
@@ -58,6 +59,24 @@ pub struct Found {
 
 /// Plays scripts until one differs, and shrinks that one.
 pub fn check<H: Home>(config: Config, new_home: impl Fn() -> H) -> Result<(), Found> {
+    check_drawn(config, draw::scripts(), new_home)
+}
+
+/// The same with scripts in two halves: between them the store is closed and opened for the first time, and asked for all that a reader
+/// can know. For homes that do something to a store while it is closed.
+pub fn check_halves<H: Home>(config: Config, new_home: impl Fn() -> H) -> Result<(), Found> {
+    let halves = (draw::scripts(), draw::scripts()).prop_map(|(Script(mut first), Script(second))| {
+        first.retain(|call| !matches!(call, script::Call::Reopen));
+        Script([first, vec![script::Call::Reopen], play::everything(), second].concat())
+    });
+    check_drawn(config, halves, new_home)
+}
+
+fn check_drawn<H: Home>(
+    config: Config,
+    scripts: impl Strategy<Value = Script>,
+    new_home: impl Fn() -> H,
+) -> Result<(), Found> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -66,7 +85,7 @@ pub fn check<H: Home>(config: Config, new_home: impl Fn() -> H) -> Result<(), Fo
         let played = catch_unwind(AssertUnwindSafe(|| runtime.block_on(play::play(script, &mut new_home()))));
         played.unwrap_or_else(|_| Err("the store panicked; its words are above".into()))
     };
-    let played = TestRunner::new(config).run(&draw::scripts(), |script| play(&script).map_err(TestCaseError::fail));
+    let played = TestRunner::new(config).run(&scripts, |script| play(&script).map_err(TestCaseError::fail));
     match played {
         Ok(()) => Ok(()),
         Err(TestError::Fail(why, script)) => Err(shorten(Found { script, difference: why.message().into() }, play)),

@@ -60,7 +60,7 @@ impl Pair {
 const WORKFLOWS: usize = 6;
 
 /// The questions whose answers are all that a reader can know.
-fn everything() -> Vec<Call> {
+pub fn everything() -> Vec<Call> {
     let find = |tenant| Call::Find {
         tenant,
         statuses: Vec::new(),

@@ -188,6 +188,11 @@ impl Views for Memory {
         Ok(self.book().hurdles(tenant, id, now))
     }
 
+    /// It lives in this process alone: there is nothing to look at.
+    async fn ailments(&self, _now: Time) -> Result<Vec<Ailment>> {
+        Ok(Vec::new())
+    }
+
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {
         Ok(self.book().agenda(&ask))
     }

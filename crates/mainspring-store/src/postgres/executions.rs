@@ -17,7 +17,8 @@ pub(super) async fn executions(store: &Postgres, tenant: &TenantName, id: JobId)
     rows.iter().map(execution).collect()
 }
 
-fn execution(row: &Row) -> Result<Execution> {
+/// Reads (attempt, fence, worker, started_at, ended_at, outcome, error message, kind, detail).
+pub(super) fn execution(row: &Row) -> Result<Execution> {
     let outcome = outcome(row.get(5))?;
     // With its end a job keeps its last error, which need not be that of its last attempt.
     let has_error =

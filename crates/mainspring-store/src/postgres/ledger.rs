@@ -28,7 +28,8 @@ pub(super) async fn ledger(store: &Postgres, ask: LedgerQuery) -> Result<LedgerP
     Ok(LedgerPage { rows: found.into_iter().map(|(_, row)| row).collect(), next: last.filter(|_| has_next) })
 }
 
-fn ledger_row(row: &Row) -> Result<(LedgerPlace, LedgerRow)> {
+/// Reads (occurrence, version, index, row).
+pub(super) fn ledger_row(row: &Row) -> Result<(LedgerPlace, LedgerRow)> {
     let place = LedgerPlace {
         occurrence: time(row.get(0)),
         version: row.get::<_, i64>(1).unsigned_abs(),

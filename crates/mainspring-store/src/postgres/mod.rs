@@ -3,13 +3,16 @@
 //! - `options`, `tls`, `pool`, `error`: how the database is reached, and what its errors mean. `open`, `migrate`: what it must
 //!   be before anything is done. `migrations/` holds the tables; what they mean is written there.
 //! - `numbers`, `record`, `extras`, `slip`, `columns`, `packed`: rows, both directions. `bulk`: many rows into a table.
-//!   `pipeline`: many statements, one round trip. `moves`: all that is written about jobs that move. `queue_ids`: which number a queue has.
+//!   `pipeline`: many statements, one round trip. `moves`: all that is written about jobs that move. `queue_ids`: which number a
+//!   queue has.
 //! - One file per verb, with its statements in `sql/`. `plan` decides for submit, `offers` and `lend` serve claim, `held` and
 //!   `succeed` whatever ends a lease; `limits/` is what gates keep.
-//! - `seats`, `wakeups`: what nodes need of each other.
+//! - `seats`, `wakeups`: what nodes need of each other. `upkeep`, `renew`: small tables stay small. `load/`: moving house into this
+//!   store.
 
 mod agenda;
 mod ahead;
+mod ailments;
 mod buckets;
 mod bulk;
 mod claim;
@@ -28,6 +31,7 @@ mod leaving;
 mod ledger;
 mod lend;
 mod limits;
+mod load;
 mod migrate;
 mod moves;
 mod numbers;
@@ -45,6 +49,7 @@ mod queues;
 mod reclaim;
 mod record;
 mod release;
+mod renew;
 mod report;
 mod schedules;
 mod seats;
@@ -72,6 +77,8 @@ mod submit_sql_tests;
 #[cfg(test)]
 mod schema_tests;
 #[cfg(test)]
+mod held_snapshot_tests;
+#[cfg(test)]
 mod races_tests;
 #[cfg(test)]
 mod tests;
@@ -86,6 +93,7 @@ use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
+pub use load::{LoadError, Loader, Progress};
 pub use migrate::{MIGRATIONS, MigrateError, Migration, Status};
 pub use open::{OpenError, Opened, migrate_up, migration_status};
 pub use options::{BadAddress, Options, without_password};
@@ -223,6 +231,10 @@ impl Views for Postgres {
 
     async fn hurdles(&self, tenant: &TenantName, id: JobId, now: Time) -> Result<Option<Vec<Hurdle>>> {
         limits::hurdles(self, tenant, id, now).await
+    }
+
+    async fn ailments(&self, _now: Time) -> Result<Vec<Ailment>> {
+        ailments::ailments(self, ailments::LONG_TRANSACTION).await
     }
 
     async fn agenda(&self, ask: AgendaAsk) -> Result<Agenda> {

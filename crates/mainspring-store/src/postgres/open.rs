@@ -31,6 +31,11 @@ pub enum OpenError {
         Segment::COUNT
     )]
     Segments { place: String, found: i16 },
+    #[error(
+        "{place} is in the middle of a move from {from}; finish it with \
+         `mainspring migrate-store --from {from} --to …` before a server works on it"
+    )]
+    Moving { place: String, from: String },
 }
 
 /// A store and what nodes that share it need.
@@ -48,7 +53,13 @@ impl Postgres {
     /// Opens a store alone.
     pub async fn open(options: &Options) -> Result<Postgres, OpenError> {
         let (address, tls) = target(options)?;
-        ready(&address, &tls).await?;
+        let client = ready(&address, &tls).await?;
+        let unreachable = |error| OpenError::Unreachable { place: address.place(), why: said(&error) };
+        if let Some(row) =
+            client.query_opt(include_str!("sql/moving_unfinished.sql"), &[]).await.map_err(unreachable)?
+        {
+            return Err(OpenError::Moving { place: address.place(), from: row.get(0) });
+        }
         let pool = Pool::new(&address, tls, options.connections_max.max(Options::CONNECTIONS_MIN));
         Ok(Postgres::new(pool, options))
     }
@@ -77,9 +88,9 @@ pub async fn migrate_up(options: &Options) -> Result<Vec<&'static str>, OpenErro
     migrate::up(&mut client, false).await.map_err(|why| OpenError::Migration { place: address.place(), why })
 }
 
-type Tls = tokio_postgres_rustls::MakeRustlsConnect;
+pub(super) type Tls = tokio_postgres_rustls::MakeRustlsConnect;
 
-fn target(options: &Options) -> Result<(Address, Tls), OpenError> {
+pub(super) fn target(options: &Options) -> Result<(Address, Tls), OpenError> {
     let mut address = Address::parse(&options.url)?;
     if let Some(password) = &options.password {
         address.config.password(password);
@@ -88,7 +99,7 @@ fn target(options: &Options) -> Result<(Address, Tls), OpenError> {
     Ok((address, tls))
 }
 
-async fn ready(address: &Address, tls: &Tls) -> Result<(), OpenError> {
+pub(super) async fn ready(address: &Address, tls: &Tls) -> Result<Client, OpenError> {
     let mut client = connect(address, tls).await?;
     let place = address.place();
     let migration = |why| OpenError::Migration { place: place.clone(), why };
@@ -103,7 +114,7 @@ async fn ready(address: &Address, tls: &Tls) -> Result<(), OpenError> {
     if found != i16::from(Segment::COUNT) {
         return Err(OpenError::Segments { place, found });
     }
-    Ok(())
+    Ok(client)
 }
 
 /// One connection of its own, which ends when the client is dropped.

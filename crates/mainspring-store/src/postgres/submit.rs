@@ -329,10 +329,10 @@ pub(super) fn tenant(text: &str) -> Result<TenantName, Error> {
     TenantName::parse(text).map_err(|error| damaged(format!("tenant {text:?}: {error}")))
 }
 
-fn key(text: &str) -> Result<IdempotencyKey, Error> {
+pub(super) fn key(text: &str) -> Result<IdempotencyKey, Error> {
     IdempotencyKey::parse(text).map_err(|error| damaged(format!("idempotency key {text:?}: {error}")))
 }
 
-fn sixteen(bytes: &[u8]) -> Result<[u8; 16], Error> {
+pub(super) fn sixteen(bytes: &[u8]) -> Result<[u8; 16], Error> {
     bytes.try_into().map_err(|_| damaged("a fingerprint that has not 16 bytes"))
 }

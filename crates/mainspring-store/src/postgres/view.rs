@@ -35,12 +35,13 @@ pub(super) async fn seen(client: &impl GenericClient, ids: &[JobId]) -> Result<H
         return Ok(HashMap::new());
     }
     let ids: Vec<Uuid> = ids.iter().map(JobId::uuid).collect();
-    let rows = query(client, include_str!("sql/view.sql"), &[&ids]).await?;
+    let sql = concat!(include_str!("sql/view.sql"), "WHERE jobs.id = ANY ($1)");
+    let rows = query(client, sql, &[&ids]).await?;
     rows.iter().map(|row| read(row).map(|seen| (seen.view.job.id, seen)).map_err(Fault::from)).collect()
 }
 
 /// Reads a row of `sql/view.sql`.
-fn read(row: &Row) -> Result<Seen> {
+pub(super) fn read(row: &Row) -> Result<Seen> {
     let queue = queue_ref(row.get(0), row.get(1))?;
     let job = record::job(row, QUEUE_COLUMNS, &queue)?;
     let mut columns = Columns { row, at: QUEUE_COLUMNS + record::COLUMNS };

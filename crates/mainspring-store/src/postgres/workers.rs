@@ -18,7 +18,8 @@ pub(super) async fn workers(store: &Postgres) -> Result<Vec<WorkerView>> {
     rows.iter().map(worker).collect()
 }
 
-fn worker(row: &Row) -> Result<WorkerView> {
+/// Reads a row of `sql/workers.sql`.
+pub(super) fn worker(row: &Row) -> Result<WorkerView> {
     let id = WorkerId(row.get(0));
     let bad = |error| damaged(format!("worker {}, which cannot be read: {error}", id.0));
     let queues = row.get::<_, Vec<&str>>(12).into_iter().map(QueueName::parse).collect::<Result<_, _>>();

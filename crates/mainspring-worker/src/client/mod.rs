@@ -10,6 +10,7 @@ mod claims;
 mod clock;
 mod cluster;
 mod dead;
+mod doctor;
 mod events;
 mod forecast;
 mod health;

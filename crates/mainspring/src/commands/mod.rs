@@ -4,6 +4,7 @@ pub mod apply;
 pub mod clock;
 pub mod cluster;
 pub mod dead;
+pub mod doctor;
 pub mod events;
 pub mod forecast;
 pub mod import;

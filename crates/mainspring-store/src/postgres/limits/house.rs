@@ -160,12 +160,12 @@ pub(super) fn texts<'g>(gates: &[&'g GateRef]) -> (Vec<&'g str>, Vec<String>) {
     gates.iter().map(|gate| (gate.tenant.as_str(), gate.gate.text())).unzip()
 }
 
-pub(super) fn read_gate(of: &str, text: &str) -> Result<GateRef> {
+pub(in super::super) fn read_gate(of: &str, text: &str) -> Result<GateRef> {
     let gate = GateName::parse(text).map_err(|error| damaged(format!("the gate {text:?}: {error}")))?;
     Ok(GateRef { tenant: tenant(of)?, gate })
 }
 
-pub(super) fn read_state(running: i64, bytes: &[u8]) -> Result<GateState> {
+pub(in super::super) fn read_state(running: i64, bytes: &[u8]) -> Result<GateState> {
     let row: Option<GateRow> = unpack("gates", bytes)?;
     let running = u64::try_from(running).unwrap_or_default();
     Ok(GateState { running, ..row.map(|row| row.state()).unwrap_or_default() })

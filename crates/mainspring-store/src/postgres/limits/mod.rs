@@ -31,7 +31,7 @@ use mainspring_core::name::{QueueName, TenantName};
 pub(super) use alarm::{opened_in, ring};
 pub(super) use command::{command, forget_what_rests, rules_for};
 pub(super) use facts::Facts;
-pub(super) use house::House;
+pub(super) use house::{House, read_gate, read_state};
 pub(super) use place::place;
 pub(super) use turns::Line;
 pub(super) use views::{gates, hurdles};
@@ -78,7 +78,7 @@ impl Limits {
 }
 
 /// Every rule there is.
-async fn read_rules(txn: &Transaction<'_>) -> Result<Rules, Fault> {
+pub(super) async fn read_rules(txn: &Transaction<'_>) -> Result<Rules, Fault> {
     let mut rules = Rules::default();
     for row in ask(txn, include_str!("../sql/limits_rules.sql"), &[]).await? {
         let text: &str = row.get(1);

@@ -1,4 +1,4 @@
--- A job with all that is known of it. Where it is says what it does: of the tables beside `jobs`, one has it.
+-- Jobs, each with all that is known of it; which, says whoever asks. Where it is says what it does: of the tables beside `jobs`, one has it.
 -- Answers (tenant, queue, the 17 columns that record.rs reads, the 24 that view.rs reads).
 SELECT
     queues.tenant, queues.name,
@@ -30,4 +30,3 @@ LEFT JOIN leases ON leases.id = jobs.id
 LEFT JOIN aside ON aside.id = jobs.id
 LEFT JOIN ended ON ended.id = jobs.id
 LEFT JOIN notes ON notes.id = jobs.id
-WHERE jobs.id = ANY ($1)

@@ -1,0 +1,2 @@
+-- Everything that idempotency keys made. Answers (tenant, key, job, fingerprint, until).
+SELECT tenant, key, job, fingerprint, until FROM keys
