@@ -38,8 +38,8 @@ pub(super) async fn write(store: &Postgres, txn: &Transaction<'_>, now: Time, jo
             ready.push(slip.id.uuid());
         }
     }
-    let count = records.ids.len() as i64;
-    let mut steps = vec![records.step(&count)];
+    let mut steps = Vec::new();
+    records.insert().write(txn, &mut steps).await?;
     steps.extend(leases.step());
     moves.write(txn, steps).await?;
     let version: i64 = ask(txn, include_str!("../sql/limits_version.sql"), &[]).await?[0].get(0);
