@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 pub use crate::witness::Keep;
 pub use crate::world::History;
@@ -35,8 +35,8 @@ pub struct Summary {
     pub broken: Vec<(u64, History)>,
 }
 
-/// Runs every seed, so many threads at a time. Stops early after so many that broke a promise.
-pub fn many(seeds: Range<u64>, threads: usize, broken_max: usize, tick: impl Fn() + Sync) -> Summary {
+/// Runs every seed, so many threads at a time, and tells of each. Stops early after so many that broke a promise.
+pub fn many(seeds: Range<u64>, threads: usize, broken_max: usize, tick: impl Fn(&Summary) + Sync) -> Summary {
     let next = AtomicU64::new(seeds.start);
     let stop = AtomicBool::new(false);
     let summary = std::sync::Mutex::new(Summary::default());
@@ -57,7 +57,7 @@ pub fn many(seeds: Range<u64>, threads: usize, broken_max: usize, tick: impl Fn(
                         summary.broken.push((seed, history));
                         stop.store(summary.broken.len() >= broken_max, Ordering::Relaxed);
                     }
-                    tick();
+                    tick(&summary);
                 }
             });
         }
@@ -70,4 +70,23 @@ pub fn many(seeds: Range<u64>, threads: usize, broken_max: usize, tick: impl Fn(
 /// The first of these seeds whose world catches the mutant, and what it says.
 pub fn catch(mutant: Mutant, seeds: Range<u64>) -> Option<(u64, History)> {
     seeds.map(|seed| (seed, history(seed, Some(mutant), Keep::default()))).find(|(_, it)| !it.findings.is_empty())
+}
+
+/// Hunts every mutant, so many threads at a time, and tells of each; answers those that got away.
+pub fn hunt(seeds: Range<u64>, threads: usize, tell: impl Fn(Mutant, Option<(u64, &History)>) + Sync) -> Vec<Mutant> {
+    let (next, free) = (AtomicUsize::new(0), std::sync::Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                while let Some(&mutant) = Mutant::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let caught = catch(mutant, seeds.clone());
+                    tell(mutant, caught.as_ref().map(|(seed, history)| (*seed, history)));
+                    if caught.is_none() {
+                        free.lock().expect("nobody panics while hunting").push(mutant);
+                    }
+                }
+            });
+        }
+    });
+    free.into_inner().expect("nobody panics while hunting")
 }

@@ -40,9 +40,6 @@ struct Desk {
     busy: (Time, u64),
 }
 
-/// Looking before a call costs more than the call: one in so many is judged that way.
-const LOOK_FIRST_EVERY: u64 = 4;
-
 /// More calls than this within a millisecond go in a circle.
 const CALLS_AT_ONCE_MAX: u64 = 5_000;
 
@@ -121,8 +118,7 @@ impl Hop for Witness {
             // The circle is found, and would keep time from passing.
             return std::future::pending().await;
         }
-        let looks_first = self.deeds().is_multiple_of(LOOK_FIRST_EVERY);
-        let before = if looks_first { Before::of(&ask, now, self.next.ground()) } else { Before::default() };
+        let before = Before::of(&ask, self.next.ground());
         let reply = self.next.pass(now, ask.clone()).await?;
         let deed = Deed { at: self.world.now(), now, ask: &ask, reply: &reply, before, ground: self.next.ground() };
         self.write_down(&deed);

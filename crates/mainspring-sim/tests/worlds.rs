@@ -8,10 +8,13 @@ const SEEDS: u64 = 200;
 /// A mutant that is not caught by so many worlds is not caught.
 const CATCH_SEEDS: u64 = 50;
 
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 #[test]
 fn two_hundred_worlds_keep_every_promise() {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let summary = run::many(0..SEEDS, cores, 3, || {});
+    let summary = run::many(0..SEEDS, cores(), 3, |_| {});
     for (seed, history) in &summary.broken {
         eprintln!("seed {seed}: {:#?}", history.findings);
     }
@@ -26,6 +29,26 @@ fn worlds_that_once_broke_a_promise_keep_it() {
         let findings = run::history(seed, None, Keep::default()).findings;
         assert!(findings.is_empty(), "seed {seed}: {findings:#?}");
     }
+}
+
+#[test]
+fn a_world_that_is_played_twice_says_the_same_line_by_line() {
+    let keep = Keep { digest: true, lines: true };
+    let [first, second] = [(); 2].map(|()| run::history(2_000, None, keep));
+    assert!(first.lines.len() > 1_000, "only {} lines: does anything happen in this world?", first.lines.len());
+    for (at, (one, other)) in first.lines.iter().zip(&second.lines).enumerate() {
+        assert_eq!(one, other, "line {at} differs");
+    }
+    assert_eq!((first.lines.len(), first.digest), (second.lines.len(), second.digest));
+}
+
+#[test]
+fn a_broken_promise_is_found_again_by_its_seed() {
+    let (seed, found) = run::catch(Mutant::WorstFirst, 0..CATCH_SEEDS).expect("it is caught");
+    let again = run::history(seed, Some(Mutant::WorstFirst), Keep { digest: true, lines: true });
+    assert_eq!(again.findings, found.findings);
+    assert_eq!(again.deeds, found.deeds);
+    assert!(run::history(seed, None, Keep::default()).findings.is_empty(), "the sound store keeps the promise there");
 }
 
 #[test]
@@ -44,7 +67,6 @@ fn the_same_seed_is_the_same_history_and_another_is_another() {
 
 #[test]
 fn every_mutant_is_caught() {
-    let free: Vec<Mutant> =
-        Mutant::ALL.into_iter().filter(|mutant| run::catch(*mutant, 0..CATCH_SEEDS).is_none()).collect();
+    let free = run::hunt(0..CATCH_SEEDS, cores(), |_, _| {});
     assert!(free.is_empty(), "nobody noticed {free:?}");
 }

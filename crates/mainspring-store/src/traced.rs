@@ -146,6 +146,7 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use mainspring_core::seats::Seats;
     use tracing::span::{Attributes, Id, Record};
     use tracing::{Event, Metadata, Subscriber};
 
@@ -166,6 +167,10 @@ mod tests {
     impl Home for TracedHome {
         async fn open(&mut self) -> Arc<dyn Store> {
             Arc::new(Traced(self.0.clone()))
+        }
+
+        fn seats(&self) -> Option<Arc<dyn Seats>> {
+            Some(self.0.clone())
         }
 
         async fn reopen(&mut self, _: Arc<dyn Store>) -> Arc<dyn Store> {

@@ -61,6 +61,16 @@ impl Reach {
     }
 }
 
+impl Reach {
+    /// Of two that cover a gate, the one with more holds there.
+    fn precision(&self) -> usize {
+        match self {
+            Reach::One(_) => usize::MAX,
+            Reach::Each { prefix, .. } => prefix.len(),
+        }
+    }
+}
+
 impl Kind {
     fn word(self) -> &'static str {
         match self {
@@ -79,6 +89,10 @@ fn parts(gate: &GateName) -> Option<(Kind, &str)> {
         GateName::Key(key) => Some((Kind::Key, key.as_str())),
     }
 }
+
+/// So few rules are sooner looked at one by one than searched for every beginning of a name: the simulator spent a seventh of its time on
+/// those beginnings.
+const FEW: usize = 16;
 
 /// Every rule of every tenant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,8 +117,12 @@ impl Rules {
 
     /// The rule that holds at a gate, and what it was set for.
     pub fn at(&self, gate: &GateRef) -> Option<(&Reach, &Rule)> {
-        if self.rules.is_empty() {
-            return None;
+        if self.rules.len() <= FEW {
+            let covers = |((tenant, reach), _): &(&(TenantName, Reach), &Rule)| {
+                *tenant == gate.tenant && reach.covers(&gate.gate)
+            };
+            let found = self.rules.iter().filter(covers).max_by_key(|((_, reach), _)| reach.precision());
+            return found.map(|((_, reach), rule)| (reach, rule));
         }
         let find = |reach| {
             let found = self.rules.get_key_value(&(gate.tenant.clone(), reach));
@@ -173,6 +191,20 @@ mod tests {
     fn what_reaches_nothing_is_refused_with_what_to_write() {
         for text in ["*", "tenant*", "tenants:*", "mail*", "queue:a b*", "type:**"] {
             assert!(Reach::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_found_among_many_as_it_is_among_few() {
+        let few = [("key:*", 1), ("key:eu:*", 2), ("key:eu:7", 3), ("type:*", 4), ("tenant", 5)];
+        let (few, mut many) = (rules(&few), rules(&few));
+        for number in 0..FEW {
+            many.set(TenantName::default_tenant(), Reach::parse(&format!("key:{number}*")).expect("a reach"), rule(9));
+        }
+        assert!(few.len() <= FEW && many.len() > FEW);
+        for gate in ["key:eu:7", "key:eu:70", "key:eu:", "key:eu", "key:1", "key:ünï", "type:eu:7", "queue:a", "tenant"]
+        {
+            assert_eq!(holds(&many, gate), holds(&few, gate), "{gate}");
         }
     }
 

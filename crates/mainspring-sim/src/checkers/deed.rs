@@ -4,16 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::JobView;
-use mainspring_core::lifecycle::Status;
-use mainspring_core::name::QueueName;
-use mainspring_core::rank::{Aging, Rank, lane};
+use mainspring_core::lifecycle::State;
+use mainspring_core::name::{QueueName, TenantName};
 use mainspring_core::schedule::{LedgerRow, ScheduleView};
 use mainspring_core::seats::Roll;
-use mainspring_core::store::{Claim, Filter, Query, Views};
 use mainspring_core::time::Time;
 use mainspring_store::memory::Memory;
 
-use crate::hop::{Ask, Reply, at_once};
+use crate::hop::{Ask, Reply};
 
 /// One call at the store.
 #[derive(Debug)]
@@ -31,40 +29,22 @@ pub struct Deed<'a> {
 /// What was looked up before the call, because nobody can see it afterwards.
 #[derive(Debug, Default)]
 pub struct Before {
-    /// The job that the first claim of the call must be given, if it is given any.
-    pub best: Option<JobId>,
+    /// Before a claim: what is ready and not paused, and since when it is due.
+    pub ready: Vec<(JobId, Time)>,
 }
 
 impl Before {
-    pub fn of(ask: &Ask, now: Time, ground: &Memory) -> Before {
-        match ask {
-            Ask::Claim(claims) => Before { best: claims.first().and_then(|claim| best(claim, now, ground)) },
-            _ => Before::default(),
+    pub fn of(ask: &Ask, ground: &Memory) -> Before {
+        let mut ready = Vec::new();
+        if matches!(ask, Ask::Claim(_)) {
+            ground.each_job(|job, standing| {
+                if standing.state == State::Ready && !standing.paused {
+                    ready.push((job.id, standing.ready_at));
+                }
+            });
         }
+        Before { ready }
     }
-}
-
-/// Ready jobs that are looked at. A longer queue than that is judged by its newest part, which proves less and breaks nothing.
-const READY_MAX: usize = 1_000;
-
-fn best(claim: &Claim, now: Time, ground: &Memory) -> Option<JobId> {
-    let filter = Filter { statuses: vec![Status::Pending], ..Filter::default() };
-    let query = Query { tenant: claim.tenant.clone(), filter, below: None, limit: READY_MAX };
-    let page = at_once(ground.find(query)).ok().filter(|page| page.next.is_none())?;
-    let queues: BTreeMap<QueueName, (Aging, bool)> = at_once(ground.queues(Some(&claim.tenant)))
-        .ok()?
-        .into_iter()
-        .map(|view| (view.queue.queue, (view.aging, view.paused)))
-        .collect();
-    let offered = page.jobs.iter().filter_map(|view| {
-        let (aging, paused) = queues.get(&view.job.queue)?;
-        let expired = view.job.expires_at.is_some_and(|at| at <= now) && view.standing.tally.attempts == 0;
-        let asked = claim.queues.contains(&view.job.queue) && !paused && !expired;
-        let ready_at = view.standing.ready_at;
-        let lane = lane(view.job.priority, ready_at, view.job.deadline);
-        asked.then(|| (Rank::new(lane, ready_at, *aging, view.job.id), view.job.id))
-    });
-    offered.min().map(|(_, id)| id)
 }
 
 /// What is left when the storm is over and everybody had time.
@@ -72,6 +52,7 @@ fn best(claim: &Claim, now: Time, ground: &Memory) -> Option<JobId> {
 pub struct Last {
     pub at: Time,
     pub jobs: BTreeMap<JobId, JobView>,
+    /// Each with its ledger.
     pub schedules: Vec<(ScheduleView, Vec<LedgerRow>)>,
     /// When no schedule was to fire any more.
     pub schedules_end_at: Time,
@@ -79,7 +60,16 @@ pub struct Last {
     pub nodes: usize,
     /// Queues that no worker serves: their jobs wait, and that is right.
     pub unserved: BTreeSet<QueueName>,
+    /// Where everything goes wrong, in this world.
+    pub poisoned: Poisoned,
     pub acks: Acks,
+}
+
+/// What fails in this world whatever anybody does; the rest must not suffer from it.
+#[derive(Clone, Debug, Default)]
+pub struct Poisoned {
+    pub tenant: Option<TenantName>,
+    pub queue: Option<QueueName>,
 }
 
 /// What those outside were told.
@@ -93,5 +83,11 @@ pub struct Acks {
 impl Last {
     pub fn is_served(&self, view: &JobView) -> bool {
         !self.unserved.contains(&view.job.queue)
+    }
+}
+
+impl Poisoned {
+    pub fn has(&self, tenant: &TenantName, queue: &QueueName) -> bool {
+        self.tenant.as_ref() == Some(tenant) || self.queue.as_ref() == Some(queue)
     }
 }

@@ -8,7 +8,7 @@ use mainspring_core::seats::{Assigned, Roll, Seat, Term, Warrant};
 use mainspring_core::store::{Promote, Promoted, Turned};
 use mainspring_core::time::Time;
 
-use super::{Checker, Deed, Findings, Last};
+use super::{Checker, Deed, Findings, Last, Past};
 use crate::hop::{Ask, Reply};
 
 const PROMISE: &str = "no two holders of a seat";
@@ -68,7 +68,7 @@ impl Epochs {
 }
 
 impl Checker for Epochs {
-    fn see(&mut self, deed: &Deed<'_>, findings: &mut Findings) {
+    fn see(&mut self, deed: &Deed<'_>, _: &Past, findings: &mut Findings) {
         match (deed.ask, deed.reply) {
             (Ask::Take(..), Reply::Take(terms)) => {
                 terms.iter().for_each(|&term| self.taken(deed, term, findings));
@@ -97,7 +97,7 @@ impl Checker for Epochs {
         }
     }
 
-    fn end(&mut self, last: &Last, findings: &mut Findings) {
+    fn end(&mut self, last: &Last, _: &Past, findings: &mut Findings) {
         let live: Vec<NodeId> =
             last.roll.nodes.iter().filter(|view| view.is_live(last.at)).map(|view| view.info.id).collect();
         if live.len() != last.nodes {

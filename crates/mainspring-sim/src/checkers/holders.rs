@@ -1,4 +1,4 @@
-//! Promise 2: no two holders. Fences rise and are never used twice; a job that is held is not handed out; only the fence that holds a
+//! Promise 2: no two holders. Fences rise and are never used twice; a job that is held or has ended is not handed out; only the fence that holds a
 //! job settles it, and that one does; nobody is taken back from a worker that was heard from in time.
 
 use std::collections::BTreeMap;
@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId};
 use mainspring_core::job::Claimed;
-use mainspring_core::lifecycle::State;
 use mainspring_core::store::{Beat, BeatKind, ClaimAnswer, Pulse, Reclaimed, Settled};
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Cause;
 
-use super::{Checker, Deed, Findings};
+use super::{Checker, Deed, Findings, Past};
 use crate::hop::{Ask, Reply};
 
 const PROMISE: &str = "no two holders";
@@ -22,7 +21,6 @@ pub struct Holders {
     last_fence: Fence,
     /// Since when a worker lives, by the world's clock, and how long it may be silent.
     heard: BTreeMap<WorkerId, (Time, Duration)>,
-    succeeded: BTreeMap<JobId, LeaseId>,
     clocks_are_right: bool,
 }
 
@@ -37,13 +35,7 @@ struct Held {
 
 impl Holders {
     pub fn new(clocks_are_right: bool) -> Holders {
-        Holders {
-            held: BTreeMap::new(),
-            last_fence: Fence(0),
-            heard: BTreeMap::new(),
-            succeeded: BTreeMap::new(),
-            clocks_are_right,
-        }
+        Holders { held: BTreeMap::new(), last_fence: Fence(0), heard: BTreeMap::new(), clocks_are_right }
     }
 
     fn mint(&mut self, claimed: &Claimed, at: Time, findings: &mut Findings) {
@@ -55,8 +47,12 @@ impl Holders {
         self.last_fence = self.last_fence.max(fence);
     }
 
-    fn claim(&mut self, at: Time, claimed: &Claimed, findings: &mut Findings) {
+    fn claim(&mut self, at: Time, claimed: &Claimed, past: &Past, findings: &mut Findings) {
         self.mint(claimed, at, findings);
+        if let Some(ended) = past.get(claimed.job.id).and_then(|known| known.ended) {
+            let id = claimed.job.id;
+            findings.broken(at, PROMISE, || format!("job {id} was handed out after it was {ended:?}"));
+        }
         let (fence, worker, claimed_at) = (claimed.lease.fence, claimed.lease.worker, claimed.lease.claimed_at);
         let held = Held { fence, worker, claimed_at, taken_back: false };
         if let Some(before) = self.held.insert(claimed.job.id, held) {
@@ -133,16 +129,11 @@ impl Holders {
     fn settle(&mut self, at: Time, lease: LeaseId, settled: &Settled, findings: &mut Findings) {
         let holds = self.held.get(&lease.job).is_some_and(|held| held.fence == lease.fence);
         match settled {
-            Settled::Applied { state, .. } => {
+            Settled::Applied { .. } => {
                 if !holds {
                     findings.broken(at, PROMISE, || format!("{lease:?} settled a job that it does not hold"));
                 }
                 self.held.remove(&lease.job);
-                if *state == State::Succeeded
-                    && let Some(before) = self.succeeded.insert(lease.job, lease)
-                {
-                    findings.broken(at, PROMISE, || format!("{lease:?} succeeded after {before:?} had"));
-                }
             }
             Settled::Stale if holds => {
                 findings.broken(at, PROMISE, || format!("{lease:?} holds its job and was told that it is stale"));
@@ -153,12 +144,12 @@ impl Holders {
 }
 
 impl Checker for Holders {
-    fn see(&mut self, deed: &Deed<'_>, findings: &mut Findings) {
+    fn see(&mut self, deed: &Deed<'_>, past: &Past, findings: &mut Findings) {
         match (deed.ask, deed.reply) {
             (Ask::Claim(_), Reply::Claim(answers)) => {
                 for answer in answers {
                     if let ClaimAnswer::Jobs(jobs) = answer {
-                        jobs.iter().for_each(|claimed| self.claim(deed.at, claimed, findings));
+                        jobs.iter().for_each(|claimed| self.claim(deed.at, claimed, past, findings));
                     }
                 }
             }

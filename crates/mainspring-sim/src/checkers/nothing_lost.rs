@@ -1,83 +1,81 @@
-//! Promise 1: nothing accepted is lost. Whatever the store took in is there at the end, and so is whatever somebody was told:
-//! accepted, done, cancelled.
-
-use std::collections::BTreeSet;
+//! Promise 1: nothing accepted is lost. Whatever the store took in is handed out as it was accepted, stays until it is past its retention or
+//! a person deletes it, and ends as those who ended it were told; and so does whatever somebody was told: accepted, done, cancelled.
 
 use mainspring_core::id::JobId;
 use mainspring_core::lifecycle::State;
-use mainspring_core::store::{Settled, Submitted, Turned};
+use mainspring_core::store::{ClaimAnswer, Prune, Pruned};
 
-use super::{Checker, Deed, Findings, Last};
+use super::{Checker, Deed, Findings, Last, Past};
 use crate::hop::{Ask, Reply};
 
 const PROMISE: &str = "nothing accepted is lost";
 
-#[derive(Debug, Default)]
-pub struct NothingLost {
-    taken_in: BTreeSet<JobId>,
-    succeeded: BTreeSet<JobId>,
-}
+#[derive(Debug)]
+pub struct NothingLost;
 
 impl NothingLost {
-    fn take_in<'a>(&mut self, answers: impl Iterator<Item = (JobId, &'a Submitted)>) {
-        let accepted = answers.filter(|(_, answer)| matches!(answer, Submitted::Accepted { .. }));
-        self.taken_in.extend(accepted.map(|(id, _)| id));
+    fn pruned(&self, deed: &Deed<'_>, ask: &Prune, pruned: &Pruned, past: &Past, findings: &mut Findings) {
+        if pruned.jobs == 0 {
+            return;
+        }
+        let missing = past.missing(deed.ground);
+        for &id in missing.iter().filter(|id| !past.may_forget(ask, **id)) {
+            let known = past.get(id).map(|known| (&known.ended, &known.held));
+            findings.broken(deed.at, PROMISE, || format!("job {id} was forgotten by {ask:?}, and is {known:?}"));
+        }
+        if missing.len() as u64 != pruned.jobs {
+            let told = pruned.jobs;
+            findings.broken(deed.at, PROMISE, || format!("{told} jobs are said to be forgotten, and {missing:?} are"));
+        }
     }
 }
 
 impl Checker for NothingLost {
-    fn see(&mut self, deed: &Deed<'_>, _: &mut Findings) {
+    fn see(&mut self, deed: &Deed<'_>, past: &Past, findings: &mut Findings) {
         match (deed.ask, deed.reply) {
-            (Ask::Submit(jobs), Reply::Submit(answers)) => {
-                self.take_in(jobs.iter().map(|job| job.id).zip(answers));
-            }
-            (Ask::Turn(turns), Reply::Turn(answers)) => {
-                for (turn, answer) in turns.iter().zip(answers) {
-                    if let Turned::Done { jobs, .. } = answer {
-                        self.take_in(turn.jobs.iter().map(|job| job.id).zip(jobs));
+            (Ask::Prune(ask), Reply::Prune(pruned)) => self.pruned(deed, ask, pruned, past, findings),
+            (Ask::Claim(_), Reply::Claim(answers)) => {
+                let given = answers.iter().filter_map(|answer| match answer {
+                    ClaimAnswer::Jobs(jobs) => Some(jobs),
+                    ClaimAnswer::UnknownWorker | ClaimAnswer::Quiet => None,
+                });
+                for claimed in given.flatten() {
+                    let accepted = past.get(claimed.job.id).map(|known| &known.job);
+                    if accepted != Some(&claimed.job) {
+                        let job = &claimed.job;
+                        findings.broken(deed.at, PROMISE, || format!("{accepted:?} was handed out as {job:?}"));
                     }
                 }
-            }
-            (Ask::Settle(settlements), Reply::Settle(answers)) => {
-                let done = |answer: &Settled| matches!(answer, Settled::Applied { state: State::Succeeded, .. });
-                let ends = settlements.iter().zip(answers).filter(|(_, answer)| done(answer));
-                self.succeeded.extend(ends.map(|(settlement, _)| settlement.lease.job));
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, last: &Last, findings: &mut Findings) {
-        let mut state_of = |id: &JobId, told: &str| {
-            let found = last.jobs.get(id);
-            if found.is_none() {
-                findings.broken(last.at, PROMISE, || format!("job {id} was {told} and is gone"));
+    fn end(&mut self, last: &Last, past: &Past, findings: &mut Findings) {
+        for (id, known) in past.jobs.iter().filter(|(_, known)| !known.gone) {
+            let Some(view) = last.jobs.get(id) else {
+                findings.broken(last.at, PROMISE, || format!("job {id} was taken in and is gone"));
+                continue;
+            };
+            let is = view.standing.ended.as_ref().map(|ended| (view.standing.state, ended.at));
+            if is != known.ended {
+                let told = &known.ended;
+                findings.broken(last.at, PROMISE, || format!("job {id} ended as {told:?}, and is {is:?}"));
             }
-            found.map(|view| view.standing.state)
-        };
-        let mut wrong = Vec::new();
-        for id in &self.taken_in {
-            state_of(id, "taken in");
         }
-        for id in &last.acks.accepted {
-            state_of(id, "accepted");
+        if let Some(id) = last.jobs.keys().find(|id| past.get(**id).is_none()) {
+            findings.broken(last.at, PROMISE, || format!("job {id} is there, and nobody was told that it is accepted"));
         }
-        for (ids, told, expected) in [
-            (&last.acks.succeeded, "told to be done", State::Succeeded),
-            (&self.succeeded, "done", State::Succeeded),
-            (&last.acks.cancelled, "told to be cancelled", State::Cancelled),
-        ] {
+        let mut told = |ids: &mut dyn Iterator<Item = &JobId>, what: &str, state: Option<State>| {
             for id in ids {
-                wrong.extend(state_of(id, told).filter(|state| *state != expected).map(|state| (*id, told, state)));
+                let is = past.get(*id).map(|known| known.ended.map(|(state, _)| state));
+                if is.is_none() || state.is_some() && is != Some(state) {
+                    findings.broken(last.at, PROMISE, || format!("job {id} was told to be {what}, and is {is:?}"));
+                }
             }
-        }
-        for (id, told, state) in wrong {
-            findings.broken(last.at, PROMISE, || format!("job {id} was {told} and is {state:?}"));
-        }
-        for (id, view) in &last.jobs {
-            if view.standing.state == State::Succeeded && !self.succeeded.contains(id) {
-                findings.broken(last.at, PROMISE, || format!("job {id} is done, and nobody did it"));
-            }
-        }
+        };
+        told(&mut last.acks.accepted.iter(), "accepted", None);
+        told(&mut last.acks.succeeded.iter(), "done", Some(State::Succeeded));
+        told(&mut last.acks.cancelled.iter(), "cancelled", Some(State::Cancelled));
     }
 }

@@ -1,5 +1,6 @@
-//! Who makes trouble: crashes nodes and starts them again, freezes them past their term, cuts their lines, steps their clocks, and
-//! makes the store slow. One thing at a time for each node, several at once in the world. Heals nothing that it did not break.
+//! Who makes trouble: crashes nodes and starts them again, drains them for a while or for good, freezes them past their term, cuts their
+//! lines, steps their clocks, and makes the store slow. One thing at a time for each node, several at once in the world. Heals nothing that
+//! it did not break.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,9 @@ use crate::world::{Chance, NodeSlot, World, sleep};
 
 /// The longest that a clock is off without being refused for it, in milliseconds.
 const SMALL_SKEW_MS: u64 = 250;
+
+/// So many nodes are never taken out for good.
+const NODES_LEFT_MIN: usize = 3;
 
 #[derive(Debug)]
 pub struct Nemesis {
@@ -19,6 +23,7 @@ pub struct Nemesis {
 enum Trouble {
     Crash,
     Stop,
+    Retire,
     Freeze,
     Cut,
     Skew,
@@ -44,12 +49,13 @@ impl Nemesis {
 
     fn draw(&self) -> Trouble {
         let with_clocks = self.world.plan.clocks_are_off;
-        match self.chance.below(if with_clocks { 14 } else { 11 }) {
+        match self.chance.below(if with_clocks { 15 } else { 12 }) {
             0..3 => Trouble::Crash,
             3 => Trouble::Stop,
-            4..7 => Trouble::Freeze,
-            7..10 => Trouble::Cut,
-            10 => Trouble::Slow,
+            4 => Trouble::Retire,
+            5..8 => Trouble::Freeze,
+            8..11 => Trouble::Cut,
+            11 => Trouble::Slow,
             _ => Trouble::Skew,
         }
     }
@@ -73,6 +79,12 @@ async fn make(world: Arc<World>, node: Arc<NodeSlot>, trouble: Trouble, chance: 
             node.stop().await;
             sleep(how_long).await;
             node.start(&world);
+        }
+        Trouble::Retire => {
+            if world.nodes_expected() > NODES_LEFT_MIN {
+                node.retire();
+                node.stop().await;
+            }
         }
         Trouble::Freeze => {
             node.freeze();

@@ -1,16 +1,17 @@
-//! Clients: they submit jobs, children of jobs and workflows, and try again under the same key when nobody answers.
+//! Clients: they submit jobs and children of jobs, try again under the same key when nobody answers, and now and then say twice what was
+//! answered, or something else under the same key.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::{Dependency, OnFailure};
-use mainspring_core::name::{IdempotencyKey, StepName};
+use mainspring_core::name::IdempotencyKey;
 use mainspring_core::store::Submitted;
-use mainspring_engine::{Draft, IdempotencyAsk, StepDraft, WorkflowDraft, WorkflowSubmitted};
+use mainspring_engine::{Draft, IdempotencyAsk};
 
 use super::draft::draft;
-use super::{LONELY, SERVED, TENANTS, queue, some_queue, tenant};
+use super::{LONELY, SERVED, TENANTS, queue, tenant, workflows};
 use crate::world::{Chance, World, sleep};
 
 /// A client that gets no answer tries so often.
@@ -18,45 +19,60 @@ const TRIES: usize = 4;
 
 /// Submits for as long as the storm lasts.
 pub async fn submit(world: Arc<World>, index: usize, chance: Chance) {
-    let pause_max = *chance.pick(&[300, 900, 2_500]);
+    let pause_max = *chance.pick(&[500, 1_200, 3_000]);
     let mut accepted: Vec<JobId> = Vec::new();
-    let tenant_name = if chance.percent(75) { TENANTS[0] } else { TENANTS[1] };
+    let tenant_name = *chance.pick(&[TENANTS[0], TENANTS[0], TENANTS[1], TENANTS[2]]);
     for round in 0u64.. {
         sleep(chance.ms(10, pause_max)).await;
         if world.weather.is_clear() || world.is_over() {
             return;
         }
         if chance.percent(6) {
-            workflow(&world, &chance, tenant_name).await;
+            workflows::submit(&world, &chance, tenant_name).await;
             continue;
         }
-        let mut drafts: Vec<Draft> = (0..chance.between(1, 4))
-            .map(|_| {
-                let name = if chance.percent(5) { LONELY } else { *chance.pick(&SERVED) };
-                draft(&chance, tenant(tenant_name), queue(name))
-            })
-            .collect();
-        if chance.percent(25) && !accepted.is_empty() {
-            let parent = *chance.pick(&accepted);
-            let on_failure = if chance.percent(50) { OnFailure::Run } else { OnFailure::Cancel };
-            drafts[0].depends_on = vec![Dependency { parent, on_failure }];
-            // It must come to an end, too, whatever becomes of those it waits for.
-            drafts[0].queue = queue(SERVED[0]);
-            drafts[0].expires = None;
-        }
-        if chance.percent(60) {
+        let mut drafts = some_drafts(&world, &chance, tenant_name, &accepted);
+        let has_keys = chance.percent(60);
+        if has_keys {
             let key = |number: usize| format!("client-{index}-{round}-{number}");
-            for (number, draft) in drafts.iter_mut().enumerate() {
-                draft.idempotency = Some(under(&key(number)));
-            }
+            drafts
+                .iter_mut()
+                .enumerate()
+                .for_each(|(number, draft)| draft.idempotency = Some(under(&chance, &key(number))));
         }
-        accepted.extend(until_answered(&world, &chance, drafts).await);
+        accepted.extend(until_answered(&world, &chance, drafts.clone()).await);
+        if has_keys && chance.percent(10) {
+            if chance.percent(50) {
+                drafts.iter_mut().flat_map(|draft| &mut draft.idempotency).for_each(|said| said.fingerprint = [8; 16]);
+            }
+            sleep(chance.ms(0, 5_000)).await;
+            until_answered(&world, &chance, drafts).await;
+        }
     }
 }
 
-fn under(key: &str) -> IdempotencyAsk {
+fn some_drafts(world: &World, chance: &Chance, tenant_name: &str, accepted: &[JobId]) -> Vec<Draft> {
+    let one = |_| {
+        let name = if chance.percent(4) { LONELY } else { *chance.pick(&SERVED) };
+        draft(world, chance, tenant(tenant_name), queue(name))
+    };
+    let mut drafts: Vec<Draft> = (0..chance.between(1, 4)).map(one).collect();
+    if chance.percent(25) && !accepted.is_empty() {
+        let parent = *chance.pick(accepted);
+        let on_failure = if chance.percent(50) { OnFailure::Run } else { OnFailure::Cancel };
+        drafts[0].depends_on = vec![Dependency { parent, on_failure }];
+        // It must come to an end, too, whatever becomes of those it waits for.
+        drafts[0].queue = queue(SERVED[0]);
+        drafts[0].expires = None;
+    }
+    drafts
+}
+
+/// Mostly remembered for longer than the world lasts.
+fn under(chance: &Chance, key: &str) -> IdempotencyAsk {
     let key = IdempotencyKey::parse(key).expect("a key");
-    IdempotencyAsk { key, fingerprint: [7; 16], retention: Duration::from_secs(24 * 3600) }
+    let retention = if chance.percent(80) { Duration::from_secs(24 * 3600) } else { chance.ms(500, 8_000) };
+    IdempotencyAsk { key, fingerprint: [7; 16], retention }
 }
 
 /// Answers those that are surely there and that somebody serves.
@@ -75,30 +91,4 @@ async fn until_answered(world: &World, chance: &Chance, drafts: Vec<Draft>) -> V
         sleep(chance.ms(50, 1_000)).await;
     }
     Vec::new()
-}
-
-/// A chain with a side arm and a callback.
-async fn workflow(world: &World, chance: &Chance, tenant_name: &str) {
-    let name = |number: usize| StepName::parse(&format!("step-{number}")).expect("a name");
-    let one = || {
-        let mut draft = draft(chance, tenant(tenant_name), some_queue(chance));
-        draft.expires = None;
-        draft
-    };
-    let steps = (0..chance.between(2, 5) as usize).map(|number| {
-        let on_failure = if chance.percent(50) { OnFailure::Run } else { OnFailure::Cancel };
-        let after = (number > 0).then(|| (name(chance.below(number)), on_failure));
-        StepDraft { name: name(number), draft: one(), after: after.into_iter().collect() }
-    });
-    let draft = WorkflowDraft {
-        tenant: tenant(tenant_name),
-        steps: steps.collect(),
-        callback: chance.percent(50).then(one),
-        idempotency: None,
-    };
-    let answer = world.ask(chance, |engine| async move { engine.submit_workflow(draft).await }).await;
-    if let Ok(Ok(WorkflowSubmitted::Accepted(taken))) = answer {
-        let steps = taken.steps.iter().map(|(_, id, _)| *id);
-        world.acks().accepted.extend(steps.chain(taken.callback));
-    }
 }

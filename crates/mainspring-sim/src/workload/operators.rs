@@ -1,13 +1,16 @@
-//! Operators: they pause and resume queues and jobs, cancel, run at once, revive. When the storm is over they let everything go on.
+//! Operators: they pause and resume queues and jobs, cancel, run at once, patch, revive, delete, change how a queue ages, and send workers
+//! home. When the storm is over they let everything go on.
 
 use std::sync::Arc;
 
 use mainspring_core::id::JobId;
+use mainspring_core::job::Json;
 use mainspring_core::lifecycle::Status;
 use mainspring_core::name::{QueueRef, TenantName};
-use mainspring_core::store::{Command, Commanded, Filter, JobCommand, Query, QueueCommand, Views};
+use mainspring_core::rank::{Aging, Priority};
+use mainspring_core::store::{Command, Commanded, Filter, JobCommand, Order, Query, QueueCommand, Views};
 
-use super::{SERVED, TENANTS, queue, some_queue, tenant};
+use super::{SERVED, TENANTS, queue, some_queue, some_tenant, tenant};
 use crate::hop::at_once;
 use crate::world::{Chance, World, sleep};
 
@@ -20,27 +23,64 @@ pub async fn meddle(world: Arc<World>, chance: Chance) {
     let bounded = QueueRef { tenant: tenant(TENANTS[0]), queue: queue(BOUNDED.0) };
     tell(&world, &chance, Command::Queue { queue: bounded, what: bound }).await;
     while !world.weather.is_clear() {
-        sleep(chance.ms(300, 4_000)).await;
+        sleep(chance.ms(300, 3_000)).await;
         if world.weather.is_clear() {
             return;
         }
-        let owner = tenant(TENANTS[chance.below(TENANTS.len())]);
-        if chance.percent(30) {
-            let at = QueueRef { tenant: owner, queue: some_queue(&chance) };
-            let what = if chance.percent(50) { QueueCommand::Pause } else { QueueCommand::Resume };
-            tell(&world, &chance, Command::Queue { queue: at, what }).await;
-        } else if let Some(id) = some_job(&world, &chance, &owner) {
-            order(&world, &chance, owner, id).await;
+        let owner = some_tenant(&chance);
+        match chance.below(100) {
+            0..20 => {
+                let at = QueueRef { tenant: owner, queue: some_queue(&chance) };
+                tell(&world, &chance, Command::Queue { queue: at, what: some_setting(&chance) }).await;
+            }
+            20..28 => send_home(&world, &chance).await,
+            28..31 => sweep_away(&world, &chance, owner).await,
+            _ => {
+                if let Some(id) = some_job(&world, &chance, &owner) {
+                    order(&world, &chance, owner, id).await;
+                }
+            }
         }
     }
 }
 
+fn some_setting(chance: &Chance) -> QueueCommand {
+    match chance.below(10) {
+        0..4 => QueueCommand::Pause,
+        4..8 => QueueCommand::Resume,
+        _ => QueueCommand::SetAging(*chance.pick(&[Aging::STRICT, Aging::DEFAULT, Aging::from_point_ms(500)])),
+    }
+}
+
+/// Tells a worker to go quiet, or to terminate.
+async fn send_home(world: &World, chance: &Chance) {
+    let workers = at_once(world.court.ground().workers()).unwrap_or_default();
+    if !workers.is_empty() {
+        let order = if chance.percent(50) { Order::Quiet } else { Order::Terminate };
+        tell(world, chance, Command::Worker { id: chance.pick(&workers).id, order }).await;
+    }
+}
+
+/// Cancels a few jobs of a queue at once.
+async fn sweep_away(world: &World, chance: &Chance, owner: TenantName) {
+    let filter = Filter { queue: Some(some_queue(chance)), ..Filter::default() };
+    let what = JobCommand::Cancel { reason: "swept away".into() };
+    let max = chance.between(1, 5);
+    let _ = world.ask(chance, |engine| async move { engine.command_found(owner, filter, what, max).await }).await;
+}
+
 async fn order(world: &World, chance: &Chance, tenant: TenantName, id: JobId) {
-    let what = match chance.below(6) {
-        0 => JobCommand::Pause,
-        1 => JobCommand::Resume,
-        2 | 3 => JobCommand::Cancel { reason: "no longer wanted".into() },
-        4 => JobCommand::Revive { data: None },
+    let what = match chance.below(12) {
+        0 | 1 => JobCommand::Pause,
+        2 => JobCommand::Resume,
+        3 | 4 => JobCommand::Cancel { reason: "no longer wanted".into() },
+        5 => JobCommand::Revive { data: chance.percent(50).then(|| some_data(chance)) },
+        6 => JobCommand::Delete,
+        7..10 => JobCommand::Update {
+            data: chance.percent(50).then(|| some_data(chance)),
+            priority: chance.percent(50).then(|| Priority::new(chance.between(0, 20) as i64).expect("in range")),
+            run_at: chance.percent(40).then(|| world.now().after(chance.ms(0, 8_000))),
+        },
         // A child would run before its parents, as it was told to; the checker could not tell.
         _ if has_parents(world, &tenant, id) => return,
         _ => JobCommand::RunNow,
@@ -52,18 +92,26 @@ async fn order(world: &World, chance: &Chance, tenant: TenantName, id: JobId) {
     }
 }
 
+fn some_data(chance: &Chance) -> Json {
+    Json(chance.between(0, 9).to_string().into())
+}
+
 fn has_parents(world: &World, tenant: &TenantName, id: JobId) -> bool {
     let found = at_once(world.court.ground().get(tenant, vec![id])).unwrap_or_default();
     found.iter().flatten().any(|view| !view.job.depends_on.is_empty() || view.job.workflow.is_some())
 }
 
-/// A job that has not been done yet, or is dead.
+/// Any job that is there, rather one that is not over.
 fn some_job(world: &World, chance: &Chance, tenant: &TenantName) -> Option<JobId> {
-    let statuses = vec![Status::Scheduled, Status::Retrying, Status::Pending, Status::Paused, Status::Failed];
-    let filter = Filter { statuses, ..Filter::default() };
-    let query = Query { tenant: tenant.clone(), filter, below: None, limit: 50 };
-    let page = at_once(world.court.ground().find(query)).ok()?;
-    (!page.jobs.is_empty()).then(|| chance.pick(&page.jobs).job.id)
+    let (mut open, mut over) = (Vec::new(), Vec::new());
+    world.court.ground().each_job(|job, standing| {
+        if job.tenant == *tenant {
+            let ids = if standing.state.is_final() { &mut over } else { &mut open };
+            ids.push(job.id);
+        }
+    });
+    let ids = if open.is_empty() || chance.percent(25) { &over } else { &open };
+    (!ids.is_empty()).then(|| *chance.pick(ids))
 }
 
 async fn tell(world: &World, chance: &Chance, command: Command) -> Option<Commanded> {
@@ -94,7 +142,8 @@ pub async fn resume_all(world: &World, chance: &Chance) {
     }
 }
 
-async fn insist(world: &World, chance: &Chance, command: Command) {
+/// Until somebody answers.
+pub async fn insist(world: &World, chance: &Chance, command: Command) {
     while tell(world, chance, command.clone()).await.is_none() {
         sleep(chance.ms(50, 300)).await;
     }

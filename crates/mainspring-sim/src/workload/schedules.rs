@@ -6,47 +6,58 @@ use std::time::Duration;
 use mainspring_core::name::{ScheduleName, TypeName};
 use mainspring_core::schedule::{Catchup, CatchupMode, Overlap, Schedule, ScheduleRef, Spec, Template, When};
 use mainspring_core::time::Time;
-use mainspring_engine::Expect;
+use mainspring_engine::{BackfillAsk, Engine, Expect};
 
-use super::draft::retry;
+use super::draft::{keys, retry};
 use super::{TENANTS, some_queue, tenant};
 use crate::world::{Chance, START, World, sleep};
+
+/// What its jobs do, as their types say.
+const KINDS: [&str; 4] = ["mail", "mail", "broken", "steps"];
 
 fn schedule(index: usize, chance: &Chance) -> Schedule {
     let every = Duration::from_millis(chance.between(3, 12) * 500);
     Schedule {
-        tenant: tenant(TENANTS[0]),
-        name: name(index),
+        tenant: at(index).tenant,
+        name: at(index).name,
         // Before everything: also a clock that is far behind is after it.
         when: When::new(vec![Spec::Every { every, anchor: Some(START.before(Duration::from_secs(24 * 3_600))) }]),
         job: Template {
             queue: some_queue(chance),
             retry: retry(chance),
-            ..Template::new(TypeName::parse("mail").expect("a name"))
+            keys: keys(chance),
+            timeout: chance.percent(20).then(|| chance.ms(300, 5_000)),
+            deadline: chance.percent(20).then(|| chance.ms(1_000, 60_000)),
+            expires_in: chance.percent(15).then(|| chance.ms(1_000, 10_000)),
+            ..Template::new(TypeName::parse(KINDS[chance.below(KINDS.len())]).expect("a name"))
         },
         catchup: Catchup {
             mode: *chance.pick(&[CatchupMode::All, CatchupMode::All, CatchupMode::Latest, CatchupMode::None]),
             window: Duration::from_secs(3_600),
             max: 1_000,
         },
-        overlap: *chance.pick(&[Overlap::Allow, Overlap::Allow, Overlap::Skip, Overlap::QueueOne]),
+        overlap: *chance.pick(&[
+            Overlap::Allow,
+            Overlap::Allow,
+            Overlap::Skip,
+            Overlap::QueueOne,
+            Overlap::CancelPrevious,
+        ]),
         jitter: if chance.percent(20) { chance.ms(1, 1_000) } else { Duration::ZERO },
-        max_runs: None,
-        pause_on_failure: false,
+        max_runs: chance.percent(10).then(|| chance.between(2, 8)),
+        pause_on_failure: chance.percent(15),
         note: None,
     }
 }
 
-fn name(index: usize) -> ScheduleName {
-    ScheduleName::parse(&format!("schedule-{index}")).expect("a name")
-}
-
+/// Every tenant has some.
 fn at(index: usize) -> ScheduleRef {
-    ScheduleRef { tenant: tenant(TENANTS[0]), name: name(index) }
+    let name = ScheduleName::parse(&format!("schedule-{index}")).expect("a name");
+    ScheduleRef { tenant: tenant(TENANTS[index % TENANTS.len()]), name }
 }
 
-/// Puts them, however often it takes, and pauses and resumes one now and then.
-pub async fn put_all(world: Arc<World>, chance: Chance) {
+/// Puts them, however often it takes, and pauses, resumes, triggers and back-fills one now and then.
+pub async fn meddle(world: Arc<World>, chance: Chance) {
     for index in 0..world.plan.schedules {
         let new = schedule(index, &chance);
         loop {
@@ -59,18 +70,33 @@ pub async fn put_all(world: Arc<World>, chance: Chance) {
         }
     }
     while !world.weather.is_clear() {
-        sleep(chance.ms(2_000, 12_000)).await;
+        sleep(chance.ms(1_500, 9_000)).await;
         if world.weather.is_clear() {
             return;
         }
-        let at = at(chance.below(world.plan.schedules));
-        if chance.percent(50) {
-            let pause = |engine: mainspring_engine::Engine| async move {
-                engine.pause_schedule(&at, "for a while".into(), None).await
-            };
-            let _ = world.ask(&chance, pause).await;
-        } else {
-            let _ = world.ask(&chance, |engine| async move { engine.resume_schedule(&at).await }).await;
+        meddle_once(&world, &chance, at(chance.below(world.plan.schedules))).await;
+    }
+}
+
+/// Nobody cares what becomes of it: the checkers do.
+async fn meddle_once(world: &World, chance: &Chance, at: ScheduleRef) {
+    match chance.below(10) {
+        0..3 => {
+            let until = chance.percent(50).then(|| world.now().after(chance.ms(1_000, 10_000)));
+            let pause = |engine: Engine| async move { engine.pause_schedule(&at, "for a while".into(), until).await };
+            let _ = world.ask(chance, pause).await;
+        }
+        3..6 => {
+            let _ = world.ask(chance, |engine| async move { engine.resume_schedule(&at).await }).await;
+        }
+        6..8 => {
+            let _ = world.ask(chance, |engine| async move { engine.trigger_schedule(&at).await }).await;
+        }
+        _ => {
+            let to = world.now();
+            let from = to.before(chance.ms(1_000, 15_000));
+            let ask = BackfillAsk { from, to, max: chance.between(1, 5) as usize, dry_run: chance.percent(10) };
+            let _ = world.ask(chance, |engine| async move { engine.backfill(&at, ask).await }).await;
         }
     }
 }
@@ -87,14 +113,13 @@ pub async fn pause_all(world: &Arc<World>, chance: &Chance) -> Time {
     sleep(caught_up).await;
     for index in 0..world.plan.schedules {
         let at = at(index);
-        let pause =
-            async |engine: mainspring_engine::Engine| engine.pause_schedule(&at, "the end".into(), None).await.is_ok();
+        let pause = async |engine: Engine| engine.pause_schedule(&at, "the end".into(), None).await.is_ok();
         until_done(world, chance, pause).await;
     }
     end_at
 }
 
-async fn until_done(world: &World, chance: &Chance, call: impl AsyncFn(mainspring_engine::Engine) -> bool) {
+async fn until_done(world: &World, chance: &Chance, call: impl AsyncFn(Engine) -> bool) {
     loop {
         let done = world.ask(chance, |engine| async { Ok(call(engine).await) }).await;
         if matches!(done, Ok(Ok(true))) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use mainspring_core::id::JobId;
 use mainspring_core::job::JobView;
+use mainspring_core::lifecycle::State;
 use mainspring_core::name::TenantName;
 use mainspring_core::schedule::{LedgerRow, ScheduleView};
 use mainspring_core::seats::{Seat, Seats};
@@ -13,7 +14,7 @@ use mainspring_core::store::{Filter, LedgerQuery, Query, ScheduleQuery, Views};
 use mainspring_core::time::Time;
 use mainspring_store::memory::Memory;
 
-use super::{Chance, Plan, World, sleep};
+use super::{Chance, NodeSlot, Plan, World, sleep};
 use crate::checkers::{Finding, Last};
 use crate::faults::Nemesis;
 use crate::hop::{Hop, at_once};
@@ -21,7 +22,9 @@ use crate::witness::Keep;
 use crate::workload::{self, TENANTS};
 
 /// The calm lasts no longer: what is not done by then is stuck.
-const CALM_MAX: Duration = Duration::from_secs(300);
+const CALM_MAX: Duration = Duration::from_secs(600);
+/// Whatever does not fail by itself has ended when everything was let go for so long.
+const WELL_AFTER: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const PAGE: usize = 1_000;
 
@@ -31,6 +34,7 @@ pub struct History {
     pub findings: Vec<Finding>,
     /// Calls at the store.
     pub deeds: u64,
+    /// Jobs that were taken in.
     pub jobs: usize,
     /// How long it took, by the world's clock.
     pub lasted: Duration,
@@ -44,8 +48,12 @@ pub async fn live(seed: u64, store: Arc<dyn Hop>, keep: Keep) -> History {
     let plan = Plan::draw(&chance);
     let world = Arc::new(World::new(plan, &chance, store, keep));
     world.say(|| format!("seed {seed}: {:?} {:?}", world.plan, world.weather));
-    for node in &world.nodes {
+    let on_time = world.nodes.len() - world.plan.late_nodes;
+    for node in &world.nodes[..on_time] {
         node.start(&world);
+    }
+    for node in &world.nodes[on_time..] {
+        tokio::spawn(join(world.clone(), node.clone(), chance.ms(1_000, world.plan.storm.as_millis() as u64)));
     }
     let schedules_end_at = tokio::select! {
         biased;
@@ -55,21 +63,27 @@ pub async fn live(seed: u64, store: Arc<dyn Hop>, keep: Keep) -> History {
     };
     world.end();
     let last = look(&world, schedules_end_at);
-    let findings = world.witness.with_bench(|bench| {
+    let (findings, jobs) = world.witness.with_bench(|bench| {
         // What was broken on the way says it better than what is left of it.
         if !bench.has_found() {
             bench.end(&last);
         }
-        bench.findings()
+        (bench.findings(), bench.past().jobs.len())
     });
     History {
         findings,
         deeds: world.witness.deeds(),
-        jobs: last.jobs.len(),
+        jobs,
         lasted: last.at.since(super::START),
         digest: world.witness.digest(),
         lines: world.witness.lines(),
     }
+}
+
+/// A machine that is added while the cluster works.
+async fn join(world: Arc<World>, node: Arc<NodeSlot>, after: Duration) {
+    sleep(after).await;
+    node.start(&world);
 }
 
 /// Answers the instant up to which every schedule must have come.
@@ -79,7 +93,7 @@ async fn storm_and_calm(world: &Arc<World>, chance: &Chance) -> Time {
 
     world.say(|| "the storm is over".into());
     world.weather.clear_up();
-    for node in &world.nodes {
+    for node in world.nodes.iter().filter(|node| !node.is_retired()) {
         node.heal(world);
     }
     let Ok(schedules_end_at) = tokio::time::timeout(CALM_MAX, outside.calm_down(world)).await else {
@@ -87,9 +101,14 @@ async fn storm_and_calm(world: &Arc<World>, chance: &Chance) -> Time {
         world.witness.with_bench(|bench| bench.broken(world.now(), "no state without an exit", what));
         return world.now();
     };
-    let calm_until = world.now().after(CALM_MAX);
+    let (well_at, calm_until) = (world.now().after(WELL_AFTER), world.now().after(CALM_MAX));
+    let mut was_looked_at = false;
     while world.now() < calm_until && !is_done(world) {
         sleep(LOOK_EVERY).await;
+        if world.now() >= well_at && !std::mem::replace(&mut was_looked_at, true) {
+            let last = look(world, schedules_end_at);
+            world.witness.with_bench(|bench| bench.midway(&last));
+        }
     }
     schedules_end_at
 }
@@ -101,12 +120,13 @@ async fn found(world: &World) {
     }
 }
 
-/// Whether all that is served has ended, and every seat is where it is to be.
+/// Whether all that is served has ended, what is not waits at its place, and every seat is where it is to be.
 fn is_done(world: &World) -> bool {
-    let ground = world.court.ground();
-    let queues = at_once(ground.queues(None)).unwrap_or_default();
-    let served = queues.iter().filter(|view| !workload::unserved().contains(&view.queue.queue));
-    let at_rest = served.map(|view| view.counts).all(|it| it.depth() + it.running == 0);
+    let (ground, unserved) = (world.court.ground(), workload::unserved());
+    let mut at_rest = true;
+    ground.each_job(|job, standing| {
+        at_rest &= standing.state.is_final() || standing.state == State::Ready && unserved.contains(&job.queue);
+    });
     at_rest && is_settled(world, ground)
 }
 
@@ -118,7 +138,7 @@ fn is_settled(world: &World, ground: &Memory) -> bool {
         let Some(segment) = term.seat.segment() else { return false };
         term.until > now && roll.assigned.contains(&(segment, term.holder))
     };
-    live == world.nodes.len() && roll.terms.iter().filter(held).count() + 1 == Seat::COUNT
+    live == world.nodes_expected() && roll.terms.iter().filter(held).count() + 1 == Seat::COUNT
 }
 
 fn look(world: &World, schedules_end_at: Time) -> Last {
@@ -130,8 +150,9 @@ fn look(world: &World, schedules_end_at: Time) -> Last {
         schedules: tenants.iter().flat_map(|tenant| schedules(ground, tenant)).collect(),
         schedules_end_at,
         roll: at_once(ground.roll()).unwrap_or_default(),
-        nodes: world.nodes.len(),
+        nodes: world.nodes_expected(),
         unserved: workload::unserved(),
+        poisoned: world.plan.poisoned.clone(),
         acks: world.acks().clone(),
     }
 }

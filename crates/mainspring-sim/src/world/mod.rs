@@ -71,6 +71,11 @@ impl World {
         self.acks.lock().expect("nobody panics while taking notes")
     }
 
+    /// How many nodes there are to be at the end.
+    pub fn nodes_expected(&self) -> usize {
+        self.nodes.iter().filter(|node| !node.is_retired()).count()
+    }
+
     /// Nobody outside does anything any more.
     pub fn end(&self) {
         self.over.store(true, Ordering::Relaxed);

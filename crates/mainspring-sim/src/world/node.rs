@@ -20,6 +20,7 @@ pub struct NodeSlot {
     chance: Chance,
     off_ms: AtomicI64,
     in_trouble: AtomicBool,
+    retired: AtomicBool,
     process: Mutex<Option<Process>>,
 }
 
@@ -50,6 +51,7 @@ impl NodeSlot {
             chance,
             off_ms: AtomicI64::new(0),
             in_trouble: AtomicBool::new(false),
+            retired: AtomicBool::new(false),
             process: Mutex::new(None),
         }
     }
@@ -59,9 +61,18 @@ impl NodeSlot {
         (!self.in_trouble.swap(true, Ordering::Relaxed)).then_some(InTrouble(self))
     }
 
+    /// It is taken out of the cluster, and never starts again.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Relaxed)
+    }
+
     /// Starts a process on this machine, which tries until it has started.
     pub fn start(self: &Arc<NodeSlot>, world: &Arc<World>) {
-        if self.process().is_some() {
+        if self.process().is_some() || self.is_retired() {
             return;
         }
         let life = Arc::new(Life::begin());

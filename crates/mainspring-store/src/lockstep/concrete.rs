@@ -8,8 +8,9 @@ use mainspring_core::name::StepName;
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::schedule::{
-    Catchup, LedgerRow, Overlap, Reason, Schedule, ScheduleRef, Spec, Standing, Template, What, When,
+    Catchup, LedgerRow, Overlap, Reason, Schedule, ScheduleRef, Spec, Standing, Template, What, When, segment_of,
 };
+use mainspring_core::seats::Seat;
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 use mainspring_core::verdict::{Cause, Verdict};
@@ -202,7 +203,8 @@ pub fn turn(new: &NewTurn, now: Time, past: &Past) -> Turn {
         let origin = Origin { schedule: new.schedule.name(), occurrence: now };
         jobs.push(Job { origin: Some(Box::new(origin)), ..job(&made, &jobs, now, past) });
     }
-    Turn { schedule, expect, to, jobs, rows: new.rows.iter().map(|new| row(new, now)).collect(), warrant: None }
+    let warrant = new.paper.warrant(Seat::Segment(segment_of(&schedule)), past);
+    Turn { schedule, expect, to, jobs, rows: new.rows.iter().map(|new| row(new, now)).collect(), warrant }
 }
 
 fn rule(schedule: &ScheduleRef, runs: u8) -> Schedule {

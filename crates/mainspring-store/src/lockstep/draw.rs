@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::script::*;
 use super::words::*;
-use super::{limits, scene};
+use super::{limits, scene, seats};
 
 const PART_CALLS_MAX: usize = 34;
 
@@ -47,12 +47,13 @@ fn call() -> impl Strategy<Value = Call> {
         11 => vec(said(), 1..3).prop_map(Call::Heartbeat),
         5 => vec((which(), words()), 1..3).prop_map(Call::Report),
         16 => vec((which(), end()), 1..4).prop_map(Call::Settle),
-        12 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()))
-            .prop_map(|(limit, hold, spare_silent)| Call::Reclaim { limit, hold, spare_silent }),
+        12 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()), seats::paper())
+            .prop_map(|(limit, hold, spare_silent, paper)| Call::Reclaim { limit, hold, spare_silent, paper }),
         16 => vec(wish(), 1..4).prop_map(Call::Command),
         8 => vec(new_turn(), 1..3).prop_map(Call::Turn),
-        2 => (offset(), offset(), offset(), limit())
-            .prop_map(|(ended, dead, ledger, limit)| Call::Prune { ended, dead, ledger, limit }),
+        2 => (offset(), offset(), offset(), limit(), seats::paper())
+            .prop_map(|(ended, dead, ledger, limit, paper)| Call::Prune { ended, dead, ledger, limit, paper }),
+        6 => seats::call(),
         20 => look(),
     ]
 }
@@ -113,14 +114,15 @@ fn promote() -> impl Strategy<Value = Call> {
     let segments = prop_oneof![4 => Just((true, true)), 1 => Just((true, false)), 1 => Just((false, true))];
     let ahead = (span(), 0..4usize);
     let due_limit = prop_oneof![1 => Just(100usize), 2 => 0..3usize];
-    (segments, limit(), ahead, due_limit).prop_map(
-        |((odd_segments, even_segments), limit, (look_ahead, look_ahead_limit), due_limit)| Call::Promote {
+    (segments, limit(), ahead, due_limit, seats::paper()).prop_map(
+        |((odd_segments, even_segments), limit, (look_ahead, look_ahead_limit), due_limit, paper)| Call::Promote {
             odd_segments,
             even_segments,
             limit,
             look_ahead,
             look_ahead_limit,
             due_limit,
+            paper,
         },
     )
 }
@@ -176,8 +178,17 @@ fn new_turn() -> impl Strategy<Value = NewTurn> {
         1 => Just(Becoming::Gone),
     ];
     let row = (offset(), offset(), 0..4u8).prop_map(|(occurrence, at, fate)| NewRow { occurrence, at, fate });
-    (tenant(), schedule(), expect, to, vec(new_job(), 0..3), vec(row, 0..3))
-        .prop_map(|(tenant, schedule, expect, to, jobs, rows)| NewTurn { tenant, schedule, expect, to, jobs, rows })
+    (tenant(), schedule(), (expect, seats::paper()), to, vec(new_job(), 0..3), vec(row, 0..3)).prop_map(
+        |(tenant, schedule, (expect, paper), to, jobs, rows)| NewTurn {
+            tenant,
+            schedule,
+            expect,
+            paper,
+            to,
+            jobs,
+            rows,
+        },
+    )
 }
 
 fn ask() -> impl Strategy<Value = Ask> {

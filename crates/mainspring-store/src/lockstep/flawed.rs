@@ -9,9 +9,11 @@ use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Dependency, Execution, Job, JobView, Keys, OnFailure};
 use mainspring_core::name::{QueueRef, TenantName};
 use mainspring_core::schedule::{ScheduleRef, ScheduleView};
+use mainspring_core::seats::{Seats, Warrants};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
+use super::flawed_seats::FlawedSeats;
 use crate::home::Home;
 use crate::memory::Memory;
 
@@ -92,6 +94,18 @@ pub enum Flaw {
     ChargesNoTurns,
     /// Gives a worker the jobs of all tenants, whatever it asked for.
     GivesAwayOthers,
+    /// Makes jobs ready in whosever name.
+    PromotesForAnybody,
+    /// Takes leases back in whosever name.
+    ReclaimsForAnybody,
+    /// Prunes in whosever name.
+    PrunesForAnybody,
+    /// Turns schedules in whosever name.
+    TurnsForAnybody,
+    /// Assigns segments in whosever name.
+    AssignsForAnybody,
+    /// A seat that was given up stays with its holder.
+    KeepsWhatIsGivenUp,
 }
 
 /// A memory store with a flaw.
@@ -120,6 +134,10 @@ impl FlawedHome {
 impl Home for FlawedHome {
     async fn open(&mut self) -> Arc<dyn Store> {
         self.0.clone()
+    }
+
+    fn seats(&self) -> Option<Arc<dyn Seats>> {
+        Some(Arc::new(FlawedSeats(self.0.clone())))
     }
 
     async fn reopen(&mut self, store: Arc<dyn Store>) -> Arc<dyn Store> {
@@ -201,7 +219,10 @@ impl Store for Flawed {
         self.store.submit(now, jobs).await
     }
 
-    async fn promote(&self, now: Time, ask: Promote) -> Result<Promoted> {
+    async fn promote(&self, now: Time, mut ask: Promote) -> Result<Promoted> {
+        if self.has(Flaw::PromotesForAnybody) {
+            ask.warrants = Warrants::NONE;
+        }
         let early = if self.has(Flaw::PromotesEarly) { 1 } else { 0 };
         let mut promoted = self.store.promote(Time::from_millis(now.as_millis() + early), ask).await?;
         if self.has(Flaw::CancelsBackwards) {
@@ -267,6 +288,7 @@ impl Store for Flawed {
 
     async fn reclaim(&self, now: Time, mut ask: Reclaim) -> Result<Reclaimed> {
         ask.spare_silent &= !self.has(Flaw::SparesNobody);
+        ask.warrant = ask.warrant.filter(|_| !self.has(Flaw::ReclaimsForAnybody));
         let mut reclaimed = self.store.reclaim(now, ask).await?;
         self.free_early(&reclaimed);
         reclaimed.leases.iter_mut().for_each(|taken| self.mend(&mut taken.claimed.job));
@@ -289,6 +311,7 @@ impl Store for Flawed {
             if self.has(Flaw::IgnoresVersions) {
                 turn.expect = self.store.schedule(&turn.schedule).await?.map(|view| view.version);
             }
+            turn.warrant = turn.warrant.filter(|_| !self.has(Flaw::TurnsForAnybody));
             if self.has(Flaw::LosesLedgerRows) {
                 turn.rows.pop();
             }
@@ -302,7 +325,8 @@ impl Store for Flawed {
         Ok(answers)
     }
 
-    async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned> {
+    async fn prune(&self, now: Time, mut ask: Prune) -> Result<Pruned> {
+        ask.warrant = ask.warrant.filter(|_| !self.has(Flaw::PrunesForAnybody));
         let pruned = self.store.prune(now, ask).await?;
         if self.has(Flaw::ForgetsGatesInUse) {
             self.store.tamper(|states| states.clear());

@@ -1,5 +1,5 @@
 //! Lockstep: random scripts of calls, played on [`Memory`](crate::memory::Memory) and on another store, every answer
-//! compared. A difference is shrunk to the shortest script that still shows it.
+//! compared; also those of nodes that take seats and of calls under warrants that are right, stale or missing. A difference is shrunk to the shortest script that still shows it.
 //!
 //! One line per engine, among its tests: `lockstep!(embedded, EmbeddedHome::new)`.
 
@@ -9,6 +9,8 @@ mod draw;
 mod flawed;
 #[cfg(test)]
 mod flawed_gates;
+#[cfg(test)]
+mod flawed_seats;
 mod limits;
 mod past;
 mod perform;
@@ -17,6 +19,7 @@ mod play;
 mod reach;
 mod scene;
 mod script;
+mod seats;
 mod steps;
 mod words;
 #[cfg(test)]

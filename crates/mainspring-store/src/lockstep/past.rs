@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use mainspring_core::id::{JobId, LeaseId, WorkflowId};
 use mainspring_core::job::Job;
 use mainspring_core::schedule::ScheduleRef;
+use mainspring_core::seats::Seat;
 use mainspring_core::store::{Submitted, To, Turn, Turned};
 use mainspring_core::time::Time;
 
@@ -23,6 +24,8 @@ pub struct Past {
     pub workflows: Vec<(WorkflowId, Vec<Job>)>,
     /// The schedules that there are, and their versions.
     pub versions: BTreeMap<ScheduleRef, u64>,
+    /// The seats that were ever taken, and the epoch at which they stand.
+    pub epochs: BTreeMap<Seat, u64>,
 }
 
 impl Past {
@@ -38,6 +41,7 @@ impl Past {
                 let turns: Vec<Turn> = turns.iter().map(|turn| concrete::turn(turn, now, self)).collect();
                 turns.into_iter().zip(answers).for_each(|(turn, answer)| self.note_turn(turn, answer));
             }
+            (_, Answer::Terms(terms)) => self.epochs.extend(terms.iter().map(|term| (term.seat, term.epoch))),
             _ => {}
         }
         self.leases.extend(answer.leases());

@@ -6,7 +6,7 @@ use mainspring_core::id::{JobId, LeaseId, WorkerId};
 use mainspring_core::job::{Execution, JobView};
 use mainspring_core::name::QueueRef;
 use mainspring_core::schedule::{LedgerRow, ScheduleView};
-use mainspring_core::seats::Warrants;
+use mainspring_core::seats::{Assigned, Roll, Seat, Seats, Term};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
@@ -14,7 +14,7 @@ use mainspring_core::time::Time;
 use super::past::Past;
 use super::script::Call;
 use super::words::T;
-use super::{concrete, steps};
+use super::{concrete, seats, steps};
 
 /// What a store said to a call.
 #[derive(Debug, PartialEq)]
@@ -29,6 +29,7 @@ pub enum Answer {
         /// There are more schedules than were asked for.
         more_due: bool,
         upcoming: Vec<Time>,
+        refused: Segments,
     },
     Claimed(Vec<ClaimAnswer>),
     Pulses(Vec<Pulse>),
@@ -38,6 +39,7 @@ pub enum Answer {
         leases: Vec<TakenBack>,
         expired: Vec<(JobId, QueueRef)>,
         silent: Vec<WorkerId>,
+        deposed: bool,
     },
     Commanded(Vec<Commanded>),
     Turned(Vec<Turned>),
@@ -45,7 +47,11 @@ pub enum Answer {
         jobs: u64,
         keys: u64,
         rows: u64,
+        deposed: bool,
     },
+    Terms(Vec<Term>),
+    Assigned(Assigned),
+    Rolled(Roll),
     Views(Vec<Option<JobView>>),
     Found(Vec<JobView>),
     Executions(Vec<Execution>),
@@ -83,8 +89,20 @@ impl Answer {
     }
 }
 
-pub async fn perform(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Answer {
-    let answer = ask(store, now, call, past).await;
+/// A store and the seats that it keeps, if it does.
+#[derive(Clone, Copy)]
+pub struct Player<'a> {
+    pub store: &'a dyn Store,
+    pub seats: Option<&'a dyn Seats>,
+}
+
+pub async fn perform(player: Player<'_>, now: Time, call: &Call, past: &Past) -> Answer {
+    let answer = match (call, player.seats) {
+        (Call::Seat(..) | Call::Assign { .. } | Call::Roll, Some(keeper)) => {
+            seats::perform(keeper, now, call, past).await
+        }
+        _ => ask(player.store, now, call, past).await,
+    };
     answer.unwrap_or_else(|error| {
         Answer::Refused(match error {
             Error::Unavailable(_) => "unavailable",
@@ -97,13 +115,13 @@ pub async fn perform(store: &dyn Store, now: Time, call: &Call, past: &Past) -> 
 
 async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<Answer> {
     Ok(match call {
-        Call::Clock(_) | Call::Reopen => Answer::Nothing,
+        Call::Clock(_) | Call::Reopen | Call::Seat(..) | Call::Assign { .. } | Call::Roll => Answer::Nothing,
         Call::Submit(lots) => Answer::Submitted(store.submit(now, concrete::jobs(lots, now, past)).await?),
-        &Call::Promote { odd_segments, even_segments, limit, look_ahead, look_ahead_limit, due_limit } => {
+        &Call::Promote { odd_segments, even_segments, limit, look_ahead, look_ahead_limit, due_limit, paper } => {
             let asked = |segment: &Segment| if segment.index() % 2 == 1 { odd_segments } else { even_segments };
             let segments: Segments = Segment::all().filter(asked).collect();
             let look_ahead_until = look_ahead.from(now);
-            let warrants = Warrants::NONE;
+            let warrants = paper.warrants(past);
             let ask = Promote { segments, warrants, limit, look_ahead_until, look_ahead_limit, due_limit };
             steps::promote(store, now, ask).await?
         }
@@ -130,8 +148,9 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             });
             steps::without_hints(news).unwrap_or(Answer::Settled(settled))
         }
-        &Call::Reclaim { limit, hold, spare_silent } => {
-            let ask = Reclaim { limit, hold_until: hold.from(now), spare_silent, warrant: None };
+        &Call::Reclaim { limit, hold, spare_silent, paper } => {
+            let warrant = paper.warrant(Seat::Leader, past);
+            let ask = Reclaim { limit, hold_until: hold.from(now), spare_silent, warrant };
             steps::reclaim(store, now, ask).await?
         }
         Call::Command(wishes) => {
@@ -142,10 +161,11 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             let turns = turns.iter().map(|turn| concrete::turn(turn, now, past)).collect();
             Answer::Turned(store.turn(now, turns).await?)
         }
-        &Call::Prune { ended, dead, ledger, limit } => {
+        &Call::Prune { ended, dead, ledger, limit, paper } => {
             let (ended_before, dead_before) = (ended.from(now), dead.from(now));
             let ledger_before = ledger.from(now);
-            let ask = Prune { ended_before, dead_before, ledger_before, limit, warrant: None };
+            let warrant = paper.warrant(Seat::Leader, past);
+            let ask = Prune { ended_before, dead_before, ledger_before, limit, warrant };
             steps::prune(store, now, ask).await?
         }
         Call::Get(tenant, jobs) => {

@@ -3,12 +3,14 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use mainspring_core::seats::Seats;
 use mainspring_core::store::Store;
 use mainspring_core::time::Time;
 
 use super::past::Past;
-use super::perform::{Answer, perform};
+use super::perform::{Answer, Player, perform};
 use super::script::{Call, Script};
+use super::seats::N;
 use super::words::{F, J, S, START, T, Who};
 use crate::home::Home;
 use crate::memory::Memory;
@@ -17,19 +19,25 @@ use crate::memory::Memory;
 struct Pair {
     reference: Memory,
     subject: Arc<dyn Store>,
+    /// Those of the subject; without them, neither has any.
+    seats: Option<Arc<dyn Seats>>,
     /// The two agree on it, or the play is over.
     past: Past,
 }
 
 /// Every answer the same, and at the end everything that can be read; else what differs.
 pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
-    let mut pair = Pair { reference: Memory::new(), subject: home.open().await, past: Past::default() };
+    let subject = home.open().await;
+    let mut pair = Pair { reference: Memory::new(), subject, seats: home.seats(), past: Past::default() };
     let mut now = START;
     for (at, call) in script.0.iter().enumerate() {
         match call {
             Call::Clock(span) => now = span.from(now),
             Call::Reopen => {
+                pair.send_nodes_away(now).await;
+                pair.seats = None;
                 pair.subject = home.reopen(pair.subject).await;
+                pair.seats = home.seats();
                 pair.reference.forget_turns();
             }
             _ => {}
@@ -45,9 +53,21 @@ pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
 }
 
 impl Pair {
+    /// A store that only one process opens forgets its nodes with it, and one that many share does not: both go first.
+    async fn send_nodes_away(&self, now: Time) {
+        let Some(seats) = &self.seats else { return };
+        for node in N::all() {
+            self.reference.leave(now, node.id()).await.expect("the reference always answers");
+            seats.leave(now, node.id()).await.expect("a store that is open lets nodes go");
+        }
+    }
+
     async fn compare(&mut self, now: Time, call: &Call) -> Result<(), String> {
-        let expected = perform(&self.reference, now, call, &self.past).await;
-        let answer = perform(&*self.subject, now, call, &self.past).await;
+        let keeper = self.seats.as_ref().map(|_| &self.reference as &dyn Seats);
+        let reference = Player { store: &self.reference, seats: keeper };
+        let subject = Player { store: &*self.subject, seats: self.seats.as_deref() };
+        let expected = perform(reference, now, call, &self.past).await;
+        let answer = perform(subject, now, call, &self.past).await;
         if answer != expected {
             return Err(difference(&expected, &answer));
         }
@@ -71,7 +91,7 @@ pub fn everything() -> Vec<Call> {
         workflow: None,
         limit: 5,
     };
-    let mut calls: Vec<Call> = vec![Call::Workers, Call::Queues(None)];
+    let mut calls: Vec<Call> = vec![Call::Workers, Call::Queues(None), Call::Roll];
     for tenant in T::all() {
         calls.push(find(tenant));
         calls.push(Call::Queues(Some(tenant)));

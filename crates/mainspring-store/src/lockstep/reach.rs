@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use mainspring_core::gate::GateState;
+use mainspring_core::seats::Term;
 use mainspring_core::store::{ClaimAnswer, GateView, Pulse, Settled, Submitted, Views};
 use mainspring_core::time::Time;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
 use super::past::Past;
-use super::perform::{Answer, perform};
+use super::perform::{Answer, Player, perform};
 use super::script::{Call, Script};
 use super::words::{J, START, T};
 use super::{CASES_DEFAULT, draw};
@@ -41,6 +42,8 @@ const KINDS: &str = "
     Order/Done Order/Missing
     Put/Done Put/Lost Put/Refused Move/Done Move/Lost Move/Refused Gone/Done Gone/Lost
     schedule/some schedules/some ledger/some agenda/some workflow/some workflow/callback workflow/over
+    promote/refused reclaim/deposed prune/deposed Put/Deposed Move/Deposed
+    seats/taken seats/held-by-another seats/epoch-2 seats/given-up roll/nodes roll/assigned Assign/Done Assign/Deposed
     prune/jobs prune/keys prune/rows get/some get/none find/some executions/some ahead/some queues/some workers/some";
 
 #[test]
@@ -66,7 +69,8 @@ async fn reached(script: &Script) -> Vec<String> {
         if let Call::Clock(span) = call {
             now = span.from(now);
         }
-        let answer = perform(&store, now, call, &past).await;
+        let player = Player { store: &store, seats: Some(&store) };
+        let answer = perform(player, now, call, &past).await;
         kinds.extend(kinds_of(call, &answer));
         if matches!(answer, Answer::Reclaimed { .. }) {
             for lease in answer.leases() {
@@ -102,7 +106,8 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
     let when = |kind: &str, yes: bool| yes.then(|| kind.to_owned());
     match (call, answer) {
         (_, Answer::Submitted(answers)) => answers.iter().map(submit_kind).collect(),
-        (_, Answer::Promoted { ready, cancelled, due, more_due, upcoming, .. }) => [
+        (_, Answer::Promoted { ready, cancelled, due, more_due, upcoming, refused, .. }) => [
+            when("promote/refused", !refused.is_empty()),
             when("promote/ready", !ready.is_empty()),
             when("promote/upcoming", !upcoming.is_empty()),
             when("promote/cancelled", !cancelled.is_empty()),
@@ -130,17 +135,36 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
             pairs(turns.iter().map(|turn| word(&turn.to)), answers.iter().map(word))
         }
         (Call::Command(wishes), Answer::Commanded(answers)) => pairs(wishes.iter().map(word), answers.iter().map(word)),
-        (_, Answer::Reclaimed { leases, expired, silent }) => {
+        (_, Answer::Reclaimed { leases, expired, silent, deposed }) => {
             let causes = leases.iter().map(|taken| format!("reclaim/{:?}", taken.cause));
             causes
                 .chain(when("reclaim/expired", !expired.is_empty()))
                 .chain(when("reclaim/silent", !silent.is_empty()))
+                .chain(when("reclaim/deposed", *deposed))
                 .collect()
         }
-        (_, Answer::Pruned { jobs, keys, rows }) => {
+        (_, Answer::Pruned { jobs, keys, rows, deposed }) => {
             let kinds = [("prune/jobs", jobs), ("prune/keys", keys), ("prune/rows", rows)];
-            kinds.into_iter().filter_map(|(kind, count)| when(kind, *count > 0)).collect()
+            let kinds = kinds.into_iter().filter_map(|(kind, count)| when(kind, *count > 0));
+            kinds.chain(when("prune/deposed", *deposed)).collect()
         }
+        (Call::Seat(node, _), Answer::Terms(terms)) => [
+            when("seats/taken", terms.iter().any(|term| term.holder == node.id())),
+            when("seats/held-by-another", terms.iter().any(|term| term.holder != node.id())),
+            when("seats/epoch-2", terms.iter().any(|term| term.epoch > 1)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        (_, Answer::Rolled(roll)) => [
+            when("seats/given-up", roll.terms.iter().any(Term::is_given_up)),
+            when("roll/nodes", roll.nodes.len() > 1),
+            when("roll/assigned", !roll.assigned.is_empty()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        (_, Answer::Assigned(assigned)) => vec![format!("Assign/{assigned:?}")],
         (_, Answer::Views(views)) => {
             views.iter().map(|view| if view.is_some() { "get/some" } else { "get/none" }.to_owned()).collect()
         }

@@ -8,6 +8,7 @@ use mainspring_core::lifecycle::Status;
 use mainspring_core::store::{Order, Whose};
 
 use super::limits::{Place, Shared};
+use super::seats::{N, Paper, Sitting};
 use super::words::{Expect, F, J, K, Key, Parent, Q, S, Span, T, W, Which, Who};
 
 #[derive(Clone)]
@@ -36,6 +37,7 @@ pub enum Call {
         look_ahead: Span,
         look_ahead_limit: usize,
         due_limit: usize,
+        paper: Paper,
     },
     Claim(Vec<Ask>),
     Heartbeat(Vec<Said>),
@@ -45,6 +47,7 @@ pub enum Call {
         limit: usize,
         hold: Span,
         spare_silent: bool,
+        paper: Paper,
     },
     Command(Vec<Wish>),
     Turn(Vec<NewTurn>),
@@ -53,7 +56,15 @@ pub enum Call {
         dead: Span,
         ledger: Span,
         limit: usize,
+        paper: Paper,
     },
+    Seat(N, Sitting),
+    Assign {
+        paper: Paper,
+        to: Vec<(u8, N)>,
+        forget: Span,
+    },
+    Roll,
     Get(T, Vec<Who>),
     Find {
         tenant: T,
@@ -203,6 +214,7 @@ pub struct NewTurn {
     pub tenant: T,
     pub schedule: S,
     pub expect: Expect,
+    pub paper: Paper,
     pub to: Becoming,
     pub jobs: Vec<NewJob>,
     pub rows: Vec<NewRow>,

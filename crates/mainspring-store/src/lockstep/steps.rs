@@ -13,7 +13,7 @@ const STEPS_MAX: usize = 1000;
 
 pub async fn promote(store: &dyn Store, now: Time, ask: Promote) -> Result<Answer> {
     let (mut ready, mut oldest, mut cancelled) = (BTreeMap::new(), None, Vec::new());
-    let mut due = None;
+    let (mut due, mut refused) = (None, None);
     for _ in 0..STEPS_MAX {
         // Schedules stay due until they are turned: whoever goes on asking for them is told of more for ever.
         let due_limit = if due.is_none() { ask.due_limit } else { 0 };
@@ -24,6 +24,9 @@ pub async fn promote(store: &dyn Store, now: Time, ask: Promote) -> Result<Answe
         }
         if !step.ready.is_sorted_by(|(one, _), (next, _)| one < next) {
             return Ok(Answer::Broke(format!("not in the order of queues: {step:?}")));
+        }
+        if *refused.get_or_insert(step.refused) != step.refused {
+            return Ok(Answer::Broke(format!("refuses something else: {step:?}")));
         }
         if step.more && !step.upcoming.is_empty() {
             return Ok(Answer::Broke(format!("looks ahead while there is more: {step:?}")));
@@ -39,7 +42,8 @@ pub async fn promote(store: &dyn Store, now: Time, ask: Promote) -> Result<Answe
             if !nothing || after.due != listed {
                 return Ok(Answer::Broke(format!("was done, and then did or listed something else: {after:?}")));
             }
-            return Ok(Answer::Promoted { ready, oldest, cancelled, due: listed, more_due: after.more, upcoming });
+            let (refused, more_due) = (after.refused, after.more);
+            return Ok(Answer::Promoted { ready, oldest, cancelled, due: listed, more_due, upcoming, refused });
         }
     }
     Ok(endless("promote"))
@@ -57,7 +61,7 @@ pub async fn reclaim(store: &dyn Store, now: Time, ask: Reclaim) -> Result<Answe
         silent.extend(step.silent);
         if !step.more {
             silent.sort();
-            return Ok(Answer::Reclaimed { leases, expired, silent });
+            return Ok(Answer::Reclaimed { leases, expired, silent, deposed: step.deposed });
         }
     }
     Ok(endless("reclaim"))
@@ -74,7 +78,7 @@ pub async fn prune(store: &dyn Store, now: Time, ask: Prune) -> Result<Answer> {
         keys += step.keys;
         rows += step.rows;
         if !step.more {
-            return Ok(Answer::Pruned { jobs, keys, rows });
+            return Ok(Answer::Pruned { jobs, keys, rows, deposed: step.deposed });
         }
     }
     Ok(endless("prune"))

@@ -65,6 +65,12 @@ finds! {
     a_store_that_closes_one_queue_is_found_out: ClosesOneQueue in 8;
     a_store_that_charges_no_turns_is_found_out: ChargesNoTurns in 12;
     a_store_that_gives_away_others_is_found_out: GivesAwayOthers in 8;
+    a_store_that_promotes_for_anybody_is_found_out: PromotesForAnybody in 4;
+    a_store_that_reclaims_for_anybody_is_found_out: ReclaimsForAnybody in 4;
+    a_store_that_prunes_for_anybody_is_found_out: PrunesForAnybody in 4;
+    a_store_that_turns_for_anybody_is_found_out: TurnsForAnybody in 4;
+    a_store_that_assigns_for_anybody_is_found_out: AssignsForAnybody in 4;
+    a_store_that_keeps_what_is_given_up_is_found_out: KeepsWhatIsGivenUp in 4;
 }
 
 #[test]

@@ -30,15 +30,13 @@ mod walk;
 mod wakeups;
 mod workflow;
 
-#[cfg(test)]
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-#[cfg(test)]
 use mainspring_core::gate::{GateRef, GateState};
 use mainspring_core::id::{JobId, WorkflowId};
-use mainspring_core::job::{Execution, Job, JobView};
+use mainspring_core::job::{Execution, Job, JobView, Standing};
 use mainspring_core::limits;
 use mainspring_core::name::TenantName;
 use mainspring_core::schedule::{ScheduleRef, ScheduleView};
@@ -69,9 +67,13 @@ impl Memory {
         self.book().lines.clear();
     }
 
-    /// Lets a test break what is known of gates.
-    #[cfg(test)]
-    pub(crate) fn tamper(&self, change: impl FnOnce(&mut BTreeMap<GateRef, GateState>)) {
+    /// Shows every job where it lies, by id: for those who look often, and cannot copy all they see.
+    pub fn each_job(&self, mut look: impl FnMut(&Job, &Standing)) {
+        self.book().jobs.values().for_each(|entry| look(&entry.job, &entry.standing));
+    }
+
+    /// Lets a test, or the simulator's mutants, break what is known of gates.
+    pub fn tamper(&self, change: impl FnOnce(&mut BTreeMap<GateRef, GateState>)) {
         change(&mut self.book().gates.states);
     }
 

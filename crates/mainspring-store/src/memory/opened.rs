@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mainspring_core::gate::{Ask, GateRef, Rule};
+use mainspring_core::gate::{Ask, GateRef, GateState, Rule};
 use mainspring_core::job::Job;
 use mainspring_core::name::QueueRef;
 use mainspring_core::time::Time;
@@ -33,7 +33,8 @@ impl Book {
 
     /// When time alone opens the next gate that a job on offer passes.
     pub(super) fn gates_at(&self, now: Time) -> Option<Time> {
-        if self.gates.states.is_empty() {
+        let is_closed = |state: &GateState| state.closed_until.is_some();
+        if self.gates.rules.is_empty() && !self.gates.states.values().any(is_closed) {
             return None;
         }
         let offers = self.jobs.values().filter(|entry| entry.is_on_offer());

@@ -31,8 +31,9 @@ impl Book {
 
     /// Whether a claim may come upon it.
     pub(super) fn is_offered(&self, now: Time, entry: &Entry) -> bool {
-        let queue = self.queues.get(&entry.job.queue_ref());
-        entry.is_on_offer() && !entry.is_expired(now) && !queue.is_some_and(|queue| queue.paused)
+        // The queue last: it takes a search, and most jobs are not ready.
+        let is_paused = || self.queues.get(&entry.job.queue_ref()).is_some_and(|queue| queue.paused);
+        entry.is_on_offer() && !entry.is_expired(now) && !is_paused()
     }
 
     /// Whether a job could go. If not, the first gate that does not let it in is shut from now on, and if that is one of
