@@ -1,7 +1,8 @@
 //! What a job is and what may happen to it. Pure: no IO, no clock, no randomness.
 //!
 //! Reading order:
-//! - [`time`], [`id`], [`name`], [`segment`]: the small nouns everything else is made of.
+//! - [`time`], [`id`], [`name`], [`segment`]: the small nouns everything else is made of. [`placement`]: which of several
+//!   databases has what.
 //! - [`job`]: the record that is written once, and what has happened to it since.
 //! - [`lifecycle`]: the states and the one table of moves between them.
 //! - [`rank`]: who goes first. [`retry`]: how long to wait. [`verdict`]: what an ended attempt means.
@@ -14,6 +15,7 @@ pub mod time;
 pub mod id;
 pub mod name;
 pub mod segment;
+pub mod placement;
 
 pub mod job;
 pub mod lifecycle;

@@ -33,6 +33,8 @@ pub const TIMEOUT_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub const LEASE_MIN: Duration = Duration::from_secs(1);
 pub const LEASE_MAX: Duration = Duration::from_secs(3600);
 
+/// Databases that one cluster is spread over.
+pub const SHARDS_MAX: u8 = 16;
 /// Nodes of one cluster, those that are gone and not yet forgotten included.
 pub const NODES_MAX: usize = 1_000;
 /// Jobs in one submit, claim or settle.

@@ -46,6 +46,16 @@ impl Segments {
         Segments(self.0 & !others.0)
     }
 
+    /// Those of these that are also among the others.
+    pub fn within(self, others: Segments) -> Segments {
+        Segments(self.0 & others.0)
+    }
+
+    /// These and the others.
+    pub fn with(self, others: Segments) -> Segments {
+        Segments(self.0 | others.0)
+    }
+
     pub fn len(self) -> u32 {
         self.0.count_ones()
     }
@@ -81,5 +91,7 @@ mod tests {
         let odd: Segments = Segment::all().filter(|segment| segment.index() % 2 == 1).collect();
         assert_eq!(Segments::ALL.without(odd).iter().next(), Segment::new(0));
         assert_eq!(odd.without(Segments::ALL), Segments::NONE);
+        let even = Segments::ALL.without(odd);
+        assert_eq!((odd.within(even), odd.within(Segments::ALL), odd.with(even)), (Segments::NONE, odd, Segments::ALL));
     }
 }

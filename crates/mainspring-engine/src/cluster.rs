@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use mainspring_core::id::NodeId;
+use mainspring_core::placement::Placement;
 use mainspring_core::seats::{NodeView, Roll, Seat, Term};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::time::Time;
@@ -23,6 +24,8 @@ pub struct ClusterView {
     pub segments: Vec<ClusterSegment>,
     /// The most that a node's clock may be off.
     pub skew_max: Duration,
+    /// Over how many databases tenants and segments are spread.
+    pub placement: Placement,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,11 +57,13 @@ impl ClusterView {
 impl Node {
     pub(crate) async fn cluster(&self) -> Result<ClusterView> {
         let roll = self.seats.roll().await?;
-        Ok(view(self.id, self.clock.now(), skew_max(self.settings.term), roll))
+        Ok(view(self, roll))
     }
 }
 
-pub(crate) fn view(node: NodeId, now: Time, skew_max: Duration, roll: Roll) -> ClusterView {
+pub(crate) fn view(asked: &Node, roll: Roll) -> ClusterView {
+    let (node, now, placement) = (asked.id, asked.clock.now(), asked.settings.placement);
+    let skew_max = skew_max(asked.settings.term);
     let standing = |seat: Seat| roll.term(seat).filter(|term| term.until > now).copied();
     let leader = standing(Seat::Leader);
     let assigned = |segment: Segment| roll.assigned.iter().find(|(it, _)| *it == segment).map(|&(_, to)| to);
@@ -81,5 +86,5 @@ pub(crate) fn view(node: NodeId, now: Time, skew_max: Duration, roll: Roll) -> C
             assigned: of(&|segment| segment.assigned == Some(id)),
         }
     });
-    ClusterView { node, now, leader, nodes: nodes.collect(), segments, skew_max }
+    ClusterView { node, now, leader, nodes: nodes.collect(), segments, skew_max, placement }
 }

@@ -5,7 +5,7 @@
 //! - [`Engine`] (`engine`): the handle that callers hold. `node`: what its parts share, how it starts and ends.
 //! - The verbs: `submit`, `workflow`, `dispatch` (claim), `report`, `settle`, `worker` (register, heartbeat, leave), `command`,
 //!   `limit`, `schedule`, `forecast`, `explain`, `cluster`, `doctor`, `advance` (the clock of users' tests). Each is the caller's side, and the call to the store with all that follows from it.
-//! - `gather`: concurrent requests of one verb become one call.
+//! - `gather`: concurrent requests of one verb become one call. `lanes`: one of them for each database.
 //! - The actors, each named for the moment it owns: [`trigger`] (something falls due), `sweep` (something ran out),
 //!   `ownership` (a term must be renewed). `actor` is the loop around them, `nudge`
 //!   wakes one, `calm` knows when all rest.
@@ -32,6 +32,7 @@ mod worker;
 mod workflow;
 
 mod gather;
+mod lanes;
 
 mod actor;
 mod calm;

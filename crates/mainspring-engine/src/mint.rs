@@ -3,7 +3,8 @@
 use std::sync::{Mutex, MutexGuard};
 
 use mainspring_core::id::{JobId, NodeId, WorkerId};
-use mainspring_core::segment::Segment;
+use mainspring_core::name::TenantName;
+use mainspring_core::placement::Placement;
 use mainspring_core::time::Time;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt};
@@ -16,9 +17,9 @@ pub(crate) struct Mint(Mutex<Press>);
 impl Mint {
     #[allow(clippy::disallowed_methods, reason = "this is the place that owns randomness")]
     /// Draws from the machine, or from a seed.
-    pub(crate) fn new(seed: Option<u64>) -> Mint {
+    pub(crate) fn new(seed: Option<u64>, placement: Placement) -> Mint {
         let random = seed.map_or_else(rand::make_rng, rand::SeedableRng::seed_from_u64);
-        Mint(Mutex::new(Press { random, last: (Time::ZERO, 0) }))
+        Mint(Mutex::new(Press { random, placement, last: (Time::ZERO, 0) }))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Press> {
@@ -29,13 +30,14 @@ impl Mint {
 #[derive(Debug)]
 pub(crate) struct Press {
     random: StdRng,
+    placement: Placement,
     /// The time and order in the last job's id.
     last: (Time, u32),
 }
 
 impl Press {
-    /// Rises with every call, even when the clock steps back.
-    pub(crate) fn job(&mut self, now: Time) -> JobId {
+    /// Rises with every call, even when the clock steps back. Lies where the tenant lives.
+    pub(crate) fn job(&mut self, now: Time, tenant: &TenantName) -> JobId {
         let (at, order) = self.last;
         self.last = if now > at {
             (now, 0)
@@ -45,7 +47,8 @@ impl Press {
             (Time::from_millis(at.as_millis() + 1), 0)
         };
         let (at, order) = self.last;
-        let segment = Segment::wrap(self.random.random_range(0..Segment::COUNT));
+        let draw = self.random.random_range(0..self.placement.spread(tenant));
+        let segment = self.placement.segment_for(tenant, u64::from(draw));
         JobId::mint(at, order, segment, self.random.next_u64())
     }
 
@@ -68,20 +71,30 @@ impl Press {
 
     #[cfg(test)]
     fn seeded(seed: u64) -> Press {
-        Press { random: rand::SeedableRng::seed_from_u64(seed), last: (Time::ZERO, 0) }
+        Press::placed(seed, Placement::ONE)
+    }
+
+    #[cfg(test)]
+    fn placed(seed: u64, placement: Placement) -> Press {
+        Press { random: rand::SeedableRng::seed_from_u64(seed), placement, last: (Time::ZERO, 0) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mainspring_core::segment::Segments;
     use proptest::prelude::*;
+
+    fn tenant() -> TenantName {
+        TenantName::default_tenant()
+    }
 
     proptest! {
         #[test]
         fn ids_rise_whatever_the_clock_does(seed: u64, instants in prop::collection::vec(0u64..1_000, 1..200)) {
             let mut press = Press::seeded(seed);
-            let ids: Vec<JobId> = instants.into_iter().map(|ms| press.job(Time::from_millis(ms))).collect();
+            let ids: Vec<JobId> = instants.into_iter().map(|ms| press.job(Time::from_millis(ms), &tenant())).collect();
             prop_assert!(ids.is_sorted_by(|a, b| a < b));
         }
     }
@@ -90,7 +103,7 @@ mod tests {
     fn a_millisecond_that_is_used_up_borrows_from_the_next() {
         let mut press = Press::seeded(1);
         press.last = (Time::from_millis(7), JobId::ORDER_MAX - 1);
-        let ids: Vec<JobId> = (0..3).map(|_| press.job(Time::from_millis(7))).collect();
+        let ids: Vec<JobId> = (0..3).map(|_| press.job(Time::from_millis(7), &tenant())).collect();
         assert!(ids.is_sorted_by(|a, b| a < b));
         assert_eq!(press.last, (Time::from_millis(8), 1));
     }
@@ -98,7 +111,15 @@ mod tests {
     #[test]
     fn jobs_are_spread_over_all_segments() {
         let mut press = Press::seeded(2);
-        let segments: std::collections::BTreeSet<_> = (0..10_000).map(|_| press.job(Time::ZERO).segment()).collect();
-        assert_eq!(segments.len(), usize::from(Segment::COUNT));
+        let segments: Segments = (0..10_000).map(|_| press.job(Time::ZERO, &tenant()).segment()).collect();
+        assert_eq!(segments, Segments::ALL);
+    }
+
+    #[test]
+    fn of_several_databases_jobs_are_spread_over_the_segments_of_their_tenants() {
+        let placement = Placement::new(3).expect("in range");
+        let mut press = Press::placed(3, placement);
+        let segments: Segments = (0..10_000).map(|_| press.job(Time::ZERO, &tenant()).segment()).collect();
+        assert_eq!(segments, placement.segments_of(placement.home(&tenant())));
     }
 }

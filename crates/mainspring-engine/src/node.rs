@@ -20,8 +20,9 @@ use crate::engine::Parts;
 use crate::error::{Error, Result};
 use crate::events::{Events, Stage};
 use crate::gated::Gated;
-use crate::gather::{Bounds, Gather, Gathering, gather};
+use crate::gather::{Bounds, Gathering};
 use crate::health::{Chart, Health};
+use crate::lanes::{Lanes, lanes};
 use crate::measure::Meters;
 use crate::mint::Mint;
 use crate::nudge::Nudge;
@@ -54,12 +55,12 @@ pub(crate) struct Node {
     pub(crate) holdings: Holdings,
     pub(crate) post: Post,
 
-    pub(crate) submits: Gather<Job, Submitted>,
-    pub(crate) claims: Gather<Claim, Handful>,
-    pub(crate) settles: Gather<Settlement, Settled>,
-    pub(crate) turns: Gather<Turn, Turned>,
-    pub(crate) reports: Gather<Report, Hold>,
-    pub(crate) beats: Gather<Beat, Pulse>,
+    pub(crate) submits: Lanes<Job, Submitted>,
+    pub(crate) claims: Lanes<Claim, Handful>,
+    pub(crate) settles: Lanes<Settlement, Settled>,
+    pub(crate) turns: Lanes<Turn, Turned>,
+    pub(crate) reports: Lanes<Report, Hold>,
+    pub(crate) beats: Lanes<Beat, Pulse>,
 
     pub(crate) poll: Poll,
     pub(crate) plan: Plan,
@@ -85,12 +86,12 @@ pub(crate) struct Node {
 
 /// The receiving ends of what a node owns.
 pub(crate) struct Ends {
-    submits: Gathering<Job, Submitted>,
-    claims: Gathering<Claim, Handful>,
-    settles: Gathering<Settlement, Settled>,
-    turns: Gathering<Turn, Turned>,
-    reports: Gathering<Report, Hold>,
-    beats: Gathering<Beat, Pulse>,
+    submits: Vec<Gathering<Job, Submitted>>,
+    claims: Vec<Gathering<Claim, Handful>>,
+    settles: Vec<Gathering<Settlement, Settled>>,
+    turns: Vec<Gathering<Turn, Turned>>,
+    reports: Vec<Gathering<Report, Hold>>,
+    beats: Vec<Gathering<Beat, Pulse>>,
     dropped: mpsc::UnboundedReceiver<Vec<LeaseId>>,
     hints: mpsc::Receiver<Vec<Wakeup>>,
 }
@@ -98,21 +99,21 @@ pub(crate) struct Ends {
 impl Node {
     pub(crate) fn new(parts: Parts, settings: Settings) -> (Arc<Node>, Ends) {
         let now = parts.clock.now();
-        let (mint, meters) = (Mint::new(settings.seed), Meters::new());
+        let (mint, meters) = (Mint::new(settings.seed, settings.placement), Meters::new());
         let bounds = Bounds {
             call_max: settings.gather_jobs_max,
             calls_max: settings.gather_calls_max,
             waiting_max: settings.inflight_max,
             drop_abandoned: false,
         };
-        let rejected = &meters.rejected_busy;
-        let (submits, submits_end) = gather(bounds, rejected);
+        let (placement, rejected) = (settings.placement, &meters.rejected_busy);
+        let (submits, submits_end) = lanes(placement, bounds, rejected);
         // Jobs claimed for a worker that has hung up would only have to be given back.
-        let (claims, claims_end) = gather(Bounds { drop_abandoned: true, ..bounds }, rejected);
-        let (settles, settles_end) = gather(bounds, rejected);
-        let (turns, turns_end) = gather(bounds, rejected);
-        let (reports, reports_end) = gather(bounds, rejected);
-        let (beats, beats_end) = gather(bounds, rejected);
+        let (claims, claims_end) = lanes(placement, Bounds { drop_abandoned: true, ..bounds }, rejected);
+        let (settles, settles_end) = lanes(placement, bounds, rejected);
+        let (turns, turns_end) = lanes(placement, bounds, rejected);
+        let (reports, reports_end) = lanes(placement, bounds, rejected);
+        let (beats, beats_end) = lanes(placement, bounds, rejected);
         let (dropped, dropped_end) = mpsc::unbounded_channel();
         let (hints, hints_end) = mpsc::channel(relay::HINTS_MAX);
 
@@ -218,16 +219,17 @@ impl Running {
 
     /// Answers callers and does nothing by itself.
     pub(crate) fn verbs_alone(node: Arc<Node>, ends: Ends) -> Running {
-        let working = vec![
+        let mut working =
+            vec![tokio::spawn(relay::tell(node.clone(), ends.hints)), tokio::spawn(relay::hear(node.clone()))];
+        let gathers = [
             spawn_gather(&node, ends.submits, |node, jobs| node.apply_submits(jobs)),
             spawn_gather(&node, ends.claims, |node, claims| async move { node.apply_claims(claims).await }),
             spawn_gather(&node, ends.settles, |node, ends| async move { settle::apply(&node, ends).await }),
             spawn_gather(&node, ends.turns, |node, turns| node.apply_turns(turns)),
             spawn_gather(&node, ends.reports, |node, reports| async move { node.apply_reports(reports).await }),
             spawn_gather(&node, ends.beats, |node, beats| node.apply_beats(beats)),
-            tokio::spawn(relay::tell(node.clone(), ends.hints)),
-            tokio::spawn(relay::hear(node.clone())),
         ];
+        working.extend(gathers.into_iter().flatten());
         let last = tokio::spawn(give_back(node.clone(), ends.dropped, node.ended.listen()));
         Running { node, tasks: Mutex::new(Some(Tasks { working, last })) }
     }
@@ -259,14 +261,21 @@ impl Drop for Running {
     }
 }
 
-fn spawn_gather<I, A, F>(node: &Arc<Node>, end: Gathering<I, A>, apply: fn(Arc<Node>, Vec<I>) -> F) -> JoinHandle<()>
+fn spawn_gather<I, A, F>(
+    node: &Arc<Node>,
+    ends: Vec<Gathering<I, A>>,
+    apply: fn(Arc<Node>, Vec<I>) -> F,
+) -> Vec<JoinHandle<()>>
 where
     I: crate::gather::Item,
     A: Send + 'static,
     F: Future<Output = mainspring_core::store::Result<Vec<A>>> + Send + 'static,
 {
-    let (node, closing) = (node.clone(), node.closing.listen());
-    tokio::spawn(end.run(move |items| apply(node.clone(), items), closing))
+    let spawn = |end: Gathering<I, A>| {
+        let (node, closing) = (node.clone(), node.closing.listen());
+        tokio::spawn(end.run(move |items| apply(node.clone(), items), closing))
+    };
+    ends.into_iter().map(spawn).collect()
 }
 
 /// A task that panicked has said so; the others still end in order.

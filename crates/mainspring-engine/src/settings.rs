@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mainspring_core::placement::Placement;
 use mainspring_core::seats::Roles;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -38,6 +39,8 @@ pub struct Settings {
     pub address: Option<String>,
     /// Of the program, for the same.
     pub version: String,
+    /// How tenants and segments are spread over databases.
+    pub placement: Placement,
     /// A digest of which store has which segments; nodes that differ refuse to work together.
     pub shards: u64,
     /// Where ids and jitter are drawn from; `None` for the machine's own randomness. For a run that can be replayed.
@@ -61,6 +64,7 @@ impl Default for Settings {
             roles: Roles::ALL,
             address: None,
             version: env!("CARGO_PKG_VERSION").into(),
+            placement: Placement::ONE,
             shards: 0,
             seed: None,
         }

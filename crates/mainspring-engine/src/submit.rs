@@ -96,7 +96,7 @@ impl Node {
         let now = self.clock.now();
         let mut press = self.mint.lock();
         let mint = |draft: Draft| {
-            let id = press.job(now);
+            let id = press.job(now, &draft.tenant);
             let seed = if draft.jitter.is_zero() { 0 } else { press.seed() };
             draft.into_job(id, now, seed)
         };

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::events::{Event, EventKind};
 use crate::measure::Call;
 use crate::node::Node;
-use crate::settle;
+use crate::{lanes, settle};
 
 /// Leases, or expired jobs, in one reclaim.
 const RECLAIM_JOBS_MAX: usize = 1_000;
@@ -72,9 +72,13 @@ impl Sweep {
             }
             let settlements: Vec<Settlement> =
                 reclaimed.leases.into_iter().map(|lost| self.decide(now, lost)).collect();
-            if !settlements.is_empty() {
-                settle::apply(node, settlements).await?;
+            let placement = node.settings.placement;
+            let home = |settlement: &Settlement| placement.shard_of(settlement.lease.job.segment());
+            let mut settled = Ok(());
+            for settlements in lanes::apart(placement, settlements, home) {
+                settled = settled.and(settle::apply(node, settlements).await.map(drop));
             }
+            settled?;
             if !more {
                 break;
             }

@@ -152,7 +152,7 @@ impl Node {
         };
         for &at in &order.steps {
             let step = steps[at].take().expect("each step is in the order once");
-            let (id, seed) = (press.job(now), press.seed());
+            let (id, seed) = (press.job(now, &draft.tenant), press.seed());
             ids[at] = Some(id);
             let inside = order.parents[at].iter().map(|&(parent, on_failure)| Dependency {
                 parent: ids[parent].expect("parents come first"),
@@ -163,7 +163,7 @@ impl Node {
             jobs.push(Job { workflow: place(id, step.name, Role::Step), ..draft.into_job(id, now, seed) });
         }
         if let Some(callback) = draft.callback {
-            let (id, seed) = (press.job(now), press.seed());
+            let (id, seed) = (press.job(now, &draft.tenant), press.seed());
             let callback = Draft { tenant: draft.tenant.clone(), ..callback };
             jobs.push(Job { workflow: place(id, callback_name(), Role::Callback), ..callback.into_job(id, now, seed) });
         }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use mainspring_core::id::{JobId, WorkerId, WorkflowId};
 use mainspring_core::job::{Dependency, Job, Json, Keys, Membership, OnFailure, Origin, Role};
 use mainspring_core::name::{QueueName, ScheduleName, StepName, TenantName, TypeName};
+use mainspring_core::placement::Placement;
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::schedule::{
@@ -225,7 +226,7 @@ async fn fire(store: &Arc<dyn Store>, due: u32, round: usize) -> Result<(), Box<
 fn turn(now: Time, view: &ScheduleView) -> Turn {
     let schedule = view.schedule.reference();
     let occurrence = view.standing.next.expect("it is due");
-    let id = occurrence_id(&schedule, view.standing.created_at, occurrence);
+    let id = occurrence_id(&schedule, Placement::ONE, view.standing.created_at, occurrence);
     let origin = Origin { schedule: schedule.name.clone(), occurrence };
     let job = Job { id, origin: Some(Box::new(origin)), run_at: occurrence, ..job(0, "fired") };
     let next = occurrence.after(Duration::from_secs(3600));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use mainspring_core::placement::Placement;
 use mainspring_core::seats::Seats;
 use mainspring_core::store::Store;
 
@@ -17,6 +18,11 @@ pub trait Home: Send {
     /// The seats that the store which is open keeps beside its jobs; `None` for a decorator, which has none.
     fn seats(&self) -> Option<Arc<dyn Seats>> {
         None
+    }
+
+    /// How the store spreads tenants and segments.
+    fn placement(&self) -> Placement {
+        Placement::ONE
     }
 
     /// Closes the store and opens it again, as a new process would. What it answered before must still be there.

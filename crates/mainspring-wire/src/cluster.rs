@@ -21,6 +21,10 @@ pub struct Cluster {
     pub vacant: u32,
     /// A node whose clock is further off takes no seats.
     pub skew_max: Span,
+    /// Over how many databases tenants are spread; absent where there is one. A segment is in database
+    /// `segment % databases`, counted from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub databases: Option<u32>,
     pub nodes: Vec<ClusterNode>,
     pub segments: Vec<ClusterSegment>,
 }
@@ -76,6 +80,9 @@ mod tests {
     fn the_cluster_says_the_same_again() {
         round_trip::<Cluster>(
             r#"{"node_id":"01980000-0000-7000-8000-000000000001","now":"2026-12-01T09:00:00.000Z","vacant":100,"skew_max":"500ms","nodes":[],"segments":[]}"#,
+        );
+        round_trip::<Cluster>(
+            r#"{"node_id":"01980000-0000-7000-8000-000000000001","now":"2026-12-01T09:00:00.000Z","vacant":100,"skew_max":"500ms","databases":2,"nodes":[],"segments":[]}"#,
         );
         round_trip::<ClusterNode>(
             r#"{"node_id":"01980000-0000-7000-8000-000000000001","address":"10.0.0.1:7710","roles":["api"],"version":"0.1.0","started_at":"2026-12-01T09:00:00.000Z","last_seen_at":"2026-12-01T09:00:00.000Z","live":true,"leader":true,"willing":false,"skew_ms":-3,"segments":[1,2],"assigned":[]}"#,

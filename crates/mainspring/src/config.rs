@@ -145,9 +145,10 @@ pub struct Flags {
     /// What this node does, of api, scheduler and dispatcher [default: all]
     #[arg(long, value_name = "ROLES")]
     pub roles: Option<Roles>,
-    /// Who remembers the jobs: embedded, memory, or postgres://user@host/database [default: embedded]
+    /// Who remembers the jobs: embedded, memory, or postgres://user@host/database; given more than once, tenants are spread over
+    /// the databases [default: embedded]
     #[arg(long, value_name = "STORE")]
-    pub store: Option<StoreKind>,
+    pub store: Vec<StoreKind>,
     /// Where the embedded store lives [default: mainspring-data]
     #[arg(long, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
@@ -179,12 +180,12 @@ impl Config {
         }
         // Names without a section, such as MAINSPRING_SERVER, are the client's.
         let env = Env::prefixed(ENV_PREFIX).filter(|name| name.as_str().contains("__")).split("__");
-        figment.merge(env).extract().map(|config| flags.over(config)).map_err(|error| anyhow!(say(&error)))
+        flags.over(figment.merge(env).extract().map_err(|error| anyhow!(say(&error)))?)
     }
 }
 
 impl Flags {
-    fn over(&self, mut config: Config) -> Config {
+    fn over(&self, mut config: Config) -> anyhow::Result<Config> {
         fn set<T: Clone>(value: &mut T, flag: &Option<T>) {
             if let Some(flag) = flag {
                 *value = flag.clone();
@@ -194,7 +195,7 @@ impl Flags {
         set(&mut config.server.listen, &self.listen);
         set(&mut config.server.virtual_clock, &self.virtual_clock);
         set(&mut config.server.roles, &self.roles);
-        set(&mut config.store.kind, &self.store);
+        set(&mut config.store.kind, &StoreKind::together(self.store.clone()).map_err(|why| anyhow!("--store: {why}"))?);
         set(&mut config.store.data_dir, &self.data_dir);
         set(&mut config.store.max_size, &self.max_size);
         set(&mut config.jobs.retention, &self.retention);
@@ -202,7 +203,7 @@ impl Flags {
         set(&mut config.workers.lease, &self.lease);
         set(&mut config.log.format, &self.log_format);
         set(&mut config.log.level, &self.log_level);
-        config
+        Ok(config)
     }
 }
 

@@ -52,9 +52,13 @@ struct Row {
 
 impl MigrateStoreArgs {
     pub async fn run(self, format: Format) -> anyhow::Result<()> {
-        let flags = Flags { store: Some(self.to.clone()), ..Flags::default() };
+        let flags = Flags { store: vec![self.to.clone()], ..Flags::default() };
         let config = Config::load(self.config.as_deref(), &flags).map_err(|error| Usage(format!("{error:#}")))?;
-        let StoreKind::Postgres(address) = &self.to else {
+        let address = match &self.to {
+            StoreKind::Postgres(addresses) => addresses.first(),
+            StoreKind::Embedded | StoreKind::Memory => None,
+        };
+        let Some(address) = address else {
             return Err(Usage(format!(
                 "--to is {}, and a store is moved into a database; name one: --to postgres://user@host/database",
                 self.to

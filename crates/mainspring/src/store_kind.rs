@@ -1,5 +1,5 @@
-//! Who remembers the jobs: `embedded`, `memory`, or the address of a PostgreSQL database. Used by the flag and the configuration
-//! alike. Connects to nothing.
+//! Who remembers the jobs: `embedded`, `memory`, or the addresses of one or more PostgreSQL databases. Used by the flag and the
+//! configuration alike. Connects to nothing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,8 +14,8 @@ pub enum StoreKind {
     Embedded,
     /// In memory: nothing survives the process.
     Memory,
-    /// In a database that several nodes may share, at this address.
-    Postgres(String),
+    /// In databases that several nodes may share, at these addresses; nearly always one. Their order matters.
+    Postgres(Vec<String>),
 }
 
 const EXPECTED: &str = "embedded, memory, or an address such as postgres://user@host/database";
@@ -27,9 +27,27 @@ impl FromStr for StoreKind {
         match text {
             "embedded" => Ok(StoreKind::Embedded),
             "memory" => Ok(StoreKind::Memory),
-            address if Options::is_address(address) => Ok(StoreKind::Postgres(address.to_owned())),
+            address if Options::is_address(address) => Ok(StoreKind::Postgres(vec![address.to_owned()])),
             other => Err(format!("{:?} is no store: expected {EXPECTED}", shown(other))),
         }
+    }
+}
+
+impl StoreKind {
+    /// One store that was named in parts: only databases can be. `None` if nothing was named.
+    pub fn together(parts: Vec<StoreKind>) -> Result<Option<StoreKind>, String> {
+        let mut parts = parts.into_iter();
+        let Some(first) = parts.next() else { return Ok(None) };
+        parts.try_fold(first, |known, next| match (known, next) {
+            (StoreKind::Postgres(mut known), StoreKind::Postgres(next)) => {
+                known.extend(next);
+                Ok(StoreKind::Postgres(known))
+            }
+            (known, next) => Err(format!(
+                "the stores {known} and {next} cannot be used together: name one, or several addresses of PostgreSQL databases"
+            )),
+        })
+        .map(Some)
     }
 }
 
@@ -44,7 +62,10 @@ impl fmt::Display for StoreKind {
         match self {
             StoreKind::Embedded => f.write_str("embedded"),
             StoreKind::Memory => f.write_str("memory"),
-            StoreKind::Postgres(address) => f.write_str(&without_password(address)),
+            StoreKind::Postgres(addresses) => {
+                let shown: Vec<String> = addresses.iter().map(|address| without_password(address)).collect();
+                f.write_str(&shown.join(", "))
+            }
         }
     }
 }
@@ -57,7 +78,12 @@ impl fmt::Debug for StoreKind {
 
 impl serde::Serialize for StoreKind {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self {
+            StoreKind::Postgres(addresses) if addresses.len() > 1 => {
+                serializer.collect_seq(addresses.iter().map(|address| without_password(address)))
+            }
+            one => serializer.collect_str(one),
+        }
     }
 }
 
@@ -65,19 +91,28 @@ impl<'de> Deserialize<'de> for StoreKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StoreKind, D::Error> {
         struct Word;
 
-        impl Visitor<'_> for Word {
+        impl<'de> Visitor<'de> for Word {
             type Value = StoreKind;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
+                write!(f, "{EXPECTED}, or a list of such addresses")
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<StoreKind, E> {
                 text.parse().map_err(E::custom)
             }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<StoreKind, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(part) = list.next_element::<String>()? {
+                    parts.push(part.parse().map_err(de::Error::custom)?);
+                }
+                let whole = StoreKind::together(parts).map_err(de::Error::custom)?;
+                whole.ok_or_else(|| de::Error::custom(format!("the list of stores is empty: expected {EXPECTED}")))
+            }
         }
 
-        deserializer.deserialize_str(Word)
+        deserializer.deserialize_any(Word)
     }
 }
 
@@ -90,11 +125,25 @@ mod tests {
         let check = |text: &str, expected: StoreKind| assert_eq!(text.parse(), Ok(expected));
         check("embedded", StoreKind::Embedded);
         check("memory", StoreKind::Memory);
-        check("postgres://u:p@h/d", StoreKind::Postgres("postgres://u:p@h/d".into()));
-        check("postgresql://h/d", StoreKind::Postgres("postgresql://h/d".into()));
+        check("postgres://u:p@h/d", StoreKind::Postgres(vec!["postgres://u:p@h/d".into()]));
+        check("postgresql://h/d", StoreKind::Postgres(vec!["postgresql://h/d".into()]));
         let refused = |text: &str| text.parse::<StoreKind>().expect_err("is none");
         assert!(refused("postgres").contains("postgres://user@host/database"));
         assert!(refused("disk").contains("embedded, memory"));
+    }
+
+    #[test]
+    fn several_databases_are_one_store_in_their_order_and_nothing_else_can_be_several() {
+        let of = |names: &[&str]| StoreKind::together(names.iter().map(|name| name.parse().expect("is one")).collect());
+        let both = of(&["postgres://h/b", "postgres://h/a"]).expect("they go together").expect("there are some");
+        assert_eq!(both, StoreKind::Postgres(vec!["postgres://h/b".into(), "postgres://h/a".into()]));
+        assert_eq!(both.to_string(), "postgres://h/b, postgres://h/a");
+        assert_eq!(of(&["memory"]), Ok(Some(StoreKind::Memory)));
+        assert_eq!(of(&[]), Ok(None));
+        for mixed in [["embedded", "postgres://h/b"], ["memory", "memory"]] {
+            let why = of(&mixed).expect_err("do not go together");
+            assert!(why.contains("cannot be used together") && why.contains("several addresses"), "{why}");
+        }
     }
 
     #[test]

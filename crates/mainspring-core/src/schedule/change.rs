@@ -12,6 +12,7 @@ use super::{BadSchedule, Pause, PausedBy, Schedule, ScheduleView, Standing, chec
 use crate::id::JobId;
 use crate::job::{Job, Origin};
 use crate::limits;
+use crate::placement::Placement;
 use crate::time::Time;
 
 /// The standing of a new schedule. One that would never fire is refused.
@@ -113,6 +114,8 @@ pub struct Backfill {
     pub from: Time,
     pub to: Time,
     pub max: usize,
+    /// Which segments its jobs may have.
+    pub placement: Placement,
 }
 
 /// One job now for each occurrence of a past range. The ids are those of the occurrences: one that fired has its job, and
@@ -128,7 +131,7 @@ pub fn backfill(view: &ScheduleView, calendar: &Calendar, ask: Backfill, now: Ti
             plan.more = true;
             break;
         }
-        let id = occurrence_id(&reference, view.standing.created_at, next.at);
+        let id = occurrence_id(&reference, ask.placement, view.standing.created_at, next.at);
         plan.jobs.push(made(view, id, next.at, now));
         plan.rows.push(LedgerRow::one(next.at, now, What::Backfilled { job: id }));
         from = next.at;

@@ -35,7 +35,7 @@ fn view(schedule: Schedule) -> ScheduleView {
 }
 
 fn look<'a>(view: &'a ScheduleView, calendar: &'a Calendar, now: Time) -> Look<'a> {
-    Look { view, calendar, last_job: None, now, step_max: 10 }
+    Look { view, calendar, last_job: None, now, placement: Placement::ONE, step_max: 10 }
 }
 
 fn id() -> JobId {
@@ -177,7 +177,12 @@ fn a_back_fill_makes_the_jobs_of_a_past_range_under_their_own_ids() {
     let calendar = view.schedule.compile().unwrap();
     view.standing.last = at("2026-11-16T05:00:00Z");
     let now = at("2026-11-16T05:10:00Z");
-    let ask = Backfill { from: at("2026-11-15T23:00:00Z"), to: at("2026-11-16T20:00:00Z"), max: 100 };
+    let ask = Backfill {
+        from: at("2026-11-15T23:00:00Z"),
+        to: at("2026-11-16T20:00:00Z"),
+        max: 100,
+        placement: Placement::ONE,
+    };
     let plan = backfill(&view, &calendar, ask, now);
     assert_eq!(
         (plan.jobs.len(), plan.rows.len(), plan.more),
@@ -187,7 +192,7 @@ fn a_back_fill_makes_the_jobs_of_a_past_range_under_their_own_ids() {
     assert!(plan.jobs.iter().all(|job| job.run_at == now));
     let nominal = plan.jobs[0].origin.as_ref().unwrap().occurrence;
     assert_eq!(nominal, at("2026-11-15T23:00:00Z"));
-    assert_eq!(plan.jobs[0].id, occurrence_id(&view.schedule.reference(), start(), nominal));
+    assert_eq!(plan.jobs[0].id, occurrence_id(&view.schedule.reference(), Placement::ONE, start(), nominal));
     assert_eq!(plan.rows[0].what, What::Backfilled { job: plan.jobs[0].id });
     assert_eq!(plan.then, view.standing);
     let part = backfill(&view, &calendar, Backfill { max: 3, ..ask }, now);
@@ -203,7 +208,7 @@ fn a_preview_and_a_back_fill_are_bounded() {
     assert_eq!(preview(&calendar, start(), 5).len(), 5);
     assert_eq!(preview(&calendar, start(), usize::MAX).len(), limits::PREVIEW_MAX);
     view.standing.last = start().after(Duration::from_secs(20_000));
-    let ask = Backfill { from: start(), to: Time::MAX, max: usize::MAX };
+    let ask = Backfill { from: start(), to: Time::MAX, max: usize::MAX, placement: Placement::ONE };
     let plan = backfill(&view, &calendar, ask, view.standing.last);
     assert_eq!((plan.jobs.len(), plan.more), (limits::BACKFILL_MAX, true));
 }

@@ -39,6 +39,7 @@ mod tests {
     use super::super::*;
     use super::*;
     use crate::name::TypeName;
+    use crate::placement::Placement;
 
     const START: Time = Time::from_millis(1_800_000_000_000);
 
@@ -66,7 +67,14 @@ mod tests {
             let view = view(Overlap::CancelPrevious);
             let calendar = view.schedule.compile().unwrap();
             let now = START.after(Duration::from_secs(40));
-            let look = Look { view: &view, calendar: &calendar, last_job: None, now, step_max: 100 };
+            let look = Look {
+                view: &view,
+                calendar: &calendar,
+                last_job: None,
+                now,
+                placement: Placement::ONE,
+                step_max: 100,
+            };
             let whole = plan(look);
             assert_eq!((whole.jobs.len(), whole.cancel.len(), whole.then.next), (4, 3, None));
 

@@ -1,4 +1,5 @@
-//! What follows from a schedule's name and nothing else: its segment, the ids of its jobs, its jitter, its `H`.
+//! What follows from a schedule's name and nothing else: its segment, the ids of its jobs, its jitter, its `H`. Where there are
+//! several databases, segment and ids follow from the name and how many there are.
 //!
 //! All of it is SHA-256 over the fields, each preceded by its length, under a word that keeps the uses apart. This must
 //! never change: a node of another version must make the same id for the same occurrence. Draws no random numbers.
@@ -9,20 +10,20 @@ use sha2::{Digest, Sha256};
 
 use super::ScheduleRef;
 use crate::id::JobId;
+use crate::placement::Placement;
 use crate::segment::Segment;
 use crate::time::Time;
 
 /// Where a schedule and all its jobs are.
-pub fn segment_of(schedule: &ScheduleRef) -> Segment {
-    let count = u64::from(Segment::COUNT);
-    Segment::wrap((number(&hash("segment", schedule, &[])) % count) as u8)
+pub fn segment_of(schedule: &ScheduleRef, placement: Placement) -> Segment {
+    placement.segment_for(&schedule.tenant, number(&hash("segment", schedule, &[])))
 }
 
 /// The id of the job of an occurrence: whoever fires it, however often, it is the same job. A schedule that was deleted and
 /// created again makes other ids.
-pub fn occurrence_id(schedule: &ScheduleRef, created_at: Time, occurrence: Time) -> JobId {
+pub fn occurrence_id(schedule: &ScheduleRef, placement: Placement, created_at: Time, occurrence: Time) -> JobId {
     let hash = hash("occurrence", schedule, &[created_at.as_millis(), occurrence.as_millis()]);
-    JobId::mint(occurrence, place_of(schedule), segment_of(schedule), number(&hash))
+    JobId::mint(occurrence, place_of(schedule), segment_of(schedule, placement), number(&hash))
 }
 
 /// Where a schedule stands among those that are due at the same instant, and its job among theirs: a number below
@@ -71,9 +72,14 @@ mod tests {
 
     #[test]
     fn the_id_of_an_occurrence_never_changes() {
-        let id = occurrence_id(&schedule("report"), Time::from_millis(1), Time::from_millis(1_800_000_000_000));
+        let id = occurrence_id(
+            &schedule("report"),
+            Placement::ONE,
+            Time::from_millis(1),
+            Time::from_millis(1_800_000_000_000),
+        );
         assert_eq!(id.to_string(), "01a3185c-5000-74fc-a767-cc25d860c0ab");
-        assert_eq!(segment_of(&schedule("report")).index(), 43);
+        assert_eq!(segment_of(&schedule("report"), Placement::ONE).index(), 43);
         let jitter = jitter_of(&schedule("report"), Time::from_millis(5), Duration::from_secs(60));
         assert_eq!(jitter, Duration::from_millis(9_540));
         assert_eq!(spread_of(&schedule("report"), 1) % 60, 28);
@@ -82,27 +88,39 @@ mod tests {
     proptest! {
         #[test]
         fn an_id_tells_its_time_and_segment_and_differs_by_schedule_life_and_occurrence(
-            ms in 0u64..1 << 48, created in 0u64..1 << 48, jitter in 0u64..100_000,
+            ms in 0u64..1 << 48, created in 0u64..1 << 48, jitter in 0u64..100_000, shards in 1usize..=16,
         ) {
             let (at, created_at) = (Time::from_millis(ms), Time::from_millis(created));
+            let placement = Placement::new(shards).expect("in range");
             let one = schedule("one");
-            let id = occurrence_id(&one, created_at, at);
+            let id = occurrence_id(&one, placement, created_at, at);
             prop_assert_eq!(id.uuid().get_version_num(), 7);
             prop_assert_eq!(&id.as_bytes()[..6], &ms.to_be_bytes()[2..]);
-            prop_assert_eq!(id.segment(), segment_of(&one));
+            prop_assert_eq!(id.segment(), segment_of(&one, placement));
             let (two, three) = (schedule("two"), schedule("three"));
             let in_place = place_of(&two).cmp(&place_of(&three));
-            prop_assert_eq!(occurrence_id(&two, at, at).cmp(&occurrence_id(&three, created_at, at)), in_place);
-            prop_assert_ne!(id, occurrence_id(&schedule("two"), created_at, at));
-            prop_assert_ne!(id, occurrence_id(&one, Time::from_millis(created ^ 1), at));
-            prop_assert_ne!(id, occurrence_id(&one, created_at, Time::from_millis(ms ^ 1)));
+            prop_assert_eq!(occurrence_id(&two, placement, at, at).cmp(&occurrence_id(&three, placement, created_at, at)), in_place);
+            prop_assert_ne!(id, occurrence_id(&schedule("two"), placement, created_at, at));
+            prop_assert_ne!(id, occurrence_id(&one, placement, Time::from_millis(created ^ 1), at));
+            prop_assert_ne!(id, occurrence_id(&one, placement, created_at, Time::from_millis(ms ^ 1)));
             prop_assert!(jitter_of(&one, at, Duration::from_millis(jitter)) <= Duration::from_millis(jitter));
         }
     }
 
     #[test]
     fn schedules_spread_over_all_segments() {
-        let taken: crate::segment::Segments = (0..2_000).map(|n| segment_of(&schedule(&format!("s{n}")))).collect();
+        let taken: crate::segment::Segments =
+            (0..2_000).map(|n| segment_of(&schedule(&format!("s{n}")), Placement::ONE)).collect();
         assert_eq!(taken, crate::segment::Segments::ALL);
+    }
+
+    #[test]
+    fn of_several_databases_a_schedule_and_its_jobs_are_in_that_of_its_tenant() {
+        let placement = Placement::new(3).expect("in range");
+        let home = placement.home(&TenantName::default_tenant());
+        let names = (0..2_000).map(|n| schedule(&format!("s{n}")));
+        let taken: crate::segment::Segments = names.map(|schedule| segment_of(&schedule, placement)).collect();
+        assert_eq!(taken, placement.segments_of(home));
+        assert_eq!(segment_of(&schedule("report"), placement).index(), 81, "and never changes");
     }
 }

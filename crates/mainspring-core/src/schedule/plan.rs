@@ -24,6 +24,7 @@ use super::{CatchupMode, Overlap, Pause, PausedBy, Schedule, ScheduleView, Stand
 use crate::id::JobId;
 use crate::job::{Dependency, Job, OnFailure, Origin};
 use crate::lifecycle::State;
+use crate::placement::Placement;
 use crate::time::Time;
 
 /// Past this an occurrence is late and follows `catchup`. A restart or a change of the segment's owner takes less.
@@ -40,6 +41,8 @@ pub struct Look<'a> {
     /// The state of `standing.last_job`; `None` if there is none, or it is forgotten.
     pub last_job: Option<State>,
     pub now: Time,
+    /// Which segments its jobs may have.
+    pub placement: Placement,
     /// How many occurrences may fire in one call; at least one does.
     pub step_max: usize,
 }
@@ -259,7 +262,7 @@ impl<'a> Turn<'a> {
         // A late one is due now: waiting since its nominal time would put it before all that waited honestly.
         let is_late = self.late_through().is_some_and(|late| at <= late);
         let made = Made {
-            id: occurrence_id(&reference, self.look.view.standing.created_at, at),
+            id: occurrence_id(&reference, self.look.placement, self.look.view.standing.created_at, at),
             tenant: reference.tenant,
             submitted_at: self.look.now,
             run_at: if is_late { run_at.max(self.look.now) } else { run_at },

@@ -57,7 +57,7 @@ impl World {
 
     fn look(&self, now: Time, step_max: usize) -> Plan {
         let last_job = self.view.standing.last_job.and_then(|id| self.states.get(&id).copied());
-        plan(Look { view: &self.view, calendar: &self.calendar, last_job, now, step_max })
+        plan(Look { view: &self.view, calendar: &self.calendar, last_job, now, placement: Placement::ONE, step_max })
     }
 
     /// Submitted jobs are Blocked behind another or Ready, and stay so until somebody says otherwise.
@@ -132,7 +132,7 @@ fn an_occurrence_fires_once_and_the_next_is_counted_from_it() {
     world.run(at("2026-11-16T01:00:00.007Z"), 10);
     let [job] = &world.jobs[..] else { panic!("one job") };
     assert_eq!(job.run_at, at("2026-11-16T01:00:00Z"));
-    assert_eq!(job.id, occurrence_id(&world.view.schedule.reference(), start(), job.run_at));
+    assert_eq!(job.id, occurrence_id(&world.view.schedule.reference(), Placement::ONE, start(), job.run_at));
     assert_eq!(job.origin.as_ref().unwrap().occurrence, job.run_at);
     assert_eq!(
         world.rows,

@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 
 use super::parking::Line;
 use crate::node::Node;
-use crate::settle;
 use crate::signal::Listener;
+use crate::{lanes, settle};
 
 /// How long to wait before a store that would not take jobs back is asked again.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -72,25 +72,33 @@ pub(crate) async fn give_back(
     mut dropped: mpsc::UnboundedReceiver<Vec<LeaseId>>,
     mut ended: Listener,
 ) {
+    let mut leases: Vec<LeaseId> = Vec::new();
     loop {
-        let mut leases = tokio::select! {
+        tokio::select! {
             biased;
-            Some(leases) = dropped.recv() => leases,
+            Some(more) = dropped.recv() => leases.extend(more),
+            () = node.clock.patience(AGAIN_AFTER), if !leases.is_empty() => {}
+            // What could not be given back runs out by itself.
             () = ended.raised() => return,
-        };
+        }
         while let Ok(more) = dropped.try_recv() {
             leases.extend(more);
         }
-        while let Err(error) = settle::apply(&node, leases.iter().copied().map(release).collect()).await {
+        leases = release_all(&node, leases).await;
+    }
+}
+
+/// Database by database. Answers those that could not be given back.
+async fn release_all(node: &Arc<Node>, leases: Vec<LeaseId>) -> Vec<LeaseId> {
+    let placement = node.settings.placement;
+    let mut left = Vec::new();
+    for leases in lanes::apart(placement, leases, |lease| placement.shard_of(lease.job.segment())) {
+        if let Err(error) = settle::apply(node, leases.iter().copied().map(release).collect()).await {
             tracing::warn!(%error, jobs = leases.len(), "could not give back jobs that their worker did not receive");
-            tokio::select! {
-                biased;
-                () = node.clock.patience(AGAIN_AFTER) => {}
-                // Their leases run out by themselves.
-                () = ended.raised() => return,
-            }
+            left.extend(leases);
         }
     }
+    left
 }
 
 fn release(lease: LeaseId) -> Settlement {

@@ -1,8 +1,10 @@
 //! Takes woken claims to the store, and those who are left with nothing back to where they wait. Wakes nobody by itself.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainspring_core::name::QueueRef;
+use mainspring_core::placement::Shard;
 use mainspring_core::store::ClaimAnswer;
 
 use super::handful::Handful;
@@ -10,6 +12,7 @@ use super::parking::{Line, Parked, Waiter, Woken};
 use crate::calm::Errand;
 use crate::error::Error;
 use crate::gather;
+use crate::lanes::Homed;
 use crate::node::Node;
 
 /// How a wake knows its number.
@@ -52,6 +55,14 @@ enum Way {
 
 /// Takes woken claims to the store, in requests that fit one call each.
 pub(super) fn serve_all(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake) {
+    // Those of one database never wait for another.
+    let home = |woken: &Woken| woken.waiter.claim.home(node.settings.placement);
+    let mut apart: BTreeMap<Option<Shard>, Vec<Woken>> = BTreeMap::new();
+    woken.into_iter().for_each(|woken| apart.entry(home(&woken)).or_default().push(woken));
+    apart.into_values().for_each(|woken| serve_some(node, woken, wake));
+}
+
+fn serve_some(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake) {
     let mut rest = woken;
     while !rest.is_empty() {
         let mut weight = 0;

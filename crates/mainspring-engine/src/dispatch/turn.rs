@@ -4,12 +4,14 @@
 
 use std::sync::Arc;
 
+use mainspring_core::placement::{Placement, Shard};
 use mainspring_core::store::{self, Claim, ClaimAnswer, Settled, Settlement};
 
 use super::handful::Handful;
 use super::poll::ClaimAsk;
 use crate::error::{Error, Result};
 use crate::gather;
+use crate::lanes::Homed;
 use crate::node::Node;
 use crate::settle::{self, AttemptEnd};
 
@@ -25,6 +27,13 @@ pub(crate) struct Turn {
 pub(crate) struct Turned {
     settled: Vec<Settled>,
     claimed: store::Result<Handful>,
+}
+
+/// Where it claims: what it settles is nearly always there as well.
+impl Homed for Turn {
+    fn home(&self, placement: Placement) -> Option<Shard> {
+        self.claim.home(placement)
+    }
 }
 
 impl gather::Item for Turn {

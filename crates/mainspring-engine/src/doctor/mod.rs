@@ -9,7 +9,6 @@ use mainspring_core::time::Time;
 use crate::cluster;
 use crate::error::Result;
 use crate::node::Node;
-use crate::ownership::skew_max;
 
 /// Waiting jobs that are looked at to find out whether any is overdue.
 const OVERDUE_JOBS_MAX: u64 = 10_000;
@@ -38,7 +37,7 @@ impl Node {
         match roll {
             Ok(roll) => {
                 findings.push(check::segments(&roll, now, term));
-                let view = cluster::view(self.id, now, skew_max(term), roll);
+                let view = cluster::view(self, roll);
                 findings.push(check::leader(&view));
                 findings.extend(check::clocks(&view));
                 findings.push(check::versions(&view));

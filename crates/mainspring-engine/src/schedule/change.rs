@@ -98,7 +98,14 @@ impl Node {
     pub(crate) async fn resume_schedule(self: &Arc<Node>, at: &ScheduleRef) -> Result<ScheduleMove> {
         self.move_schedule(at, |view, last_job, now| {
             let calendar = self.calendars.of(&view.schedule)?;
-            Ok(schedule::resume(Look { view, calendar: &calendar, last_job, now, step_max: OCCURRENCES_MAX }))
+            Ok(schedule::resume(Look {
+                view,
+                calendar: &calendar,
+                last_job,
+                now,
+                placement: self.settings.placement,
+                step_max: OCCURRENCES_MAX,
+            }))
         })
         .await
     }

@@ -38,7 +38,7 @@ impl Node {
         for _ in 0..TURN_TRIES_MAX {
             let Some(view) = self.store.schedule(at).await? else { return Ok(None) };
             let now = self.clock.now();
-            let id = self.mint.lock().job(now);
+            let id = self.mint.lock().job(now, &at.tenant);
             let mut jobs = match self.make(now, &view, schedule::trigger(&view, id, now)).await? {
                 Turned::Done { jobs, .. } => jobs,
                 Turned::Refused { answer, .. } => vec![answer],
@@ -56,7 +56,8 @@ impl Node {
         while filled.more && filled.occurrences.len() < max {
             let Some(view) = self.store.schedule(at).await? else { return Ok(None) };
             let left = max - filled.occurrences.len();
-            let step = schedule::Backfill { from, to: ask.to, max: left.min(STEP_MAX) };
+            let step =
+                schedule::Backfill { from, to: ask.to, max: left.min(STEP_MAX), placement: self.settings.placement };
             match self.fill(&view, step, ask.dry_run).await? {
                 Step::Done { occurrences, more } => {
                     from = occurrences.last().map_or(from, |last| last.at.after(Duration::from_millis(1)));

@@ -1,5 +1,6 @@
 //! Several nodes on one store: who acts for what, and that nobody else does.
 
+use mainspring_core::placement::Placement;
 use mainspring_core::seats::{Role, Roles};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::Pulse;
@@ -163,7 +164,7 @@ async fn no_two_holders_a_node_that_was_frozen_past_its_term_writes_nothing() {
     let pulse = frozen.engine.heartbeat(tenant(), worker, None).await.unwrap();
     assert_ne!(pulse, Pulse::Unknown, "nobody was written off");
     let view = frozen.schedule(&at).await;
-    let warrant = Some(frozen.node().holdings.warrant(mainspring_core::schedule::segment_of(&at)));
+    let warrant = Some(frozen.node().holdings.warrant(mainspring_core::schedule::segment_of(&at, Placement::ONE)));
     let to = store::To::Move(view.standing);
     let turn = store::Turn { schedule: at, expect: Some(view.version), to, jobs: vec![], rows: vec![], warrant };
     assert_eq!(ground.store.turn(frozen.now(), vec![turn]).await.unwrap(), [store::Turned::Deposed]);

@@ -14,12 +14,14 @@ use mainspring_core::schedule::{
     self, LedgerRow, Look, Overlap, Pause, PausedBy, Plan, ScheduleView, Standing, segment_of, without_room,
 };
 use mainspring_core::seats::Warrant;
+use mainspring_core::segment::Segment;
 use mainspring_core::store::{self, Command, JobCommand, Submitted, To, Turn, Turned};
 use mainspring_core::time::Time;
 
 use crate::actor::Actor;
 use crate::announce::News;
 use crate::error::Result;
+use crate::lanes::apart as apart_by;
 use crate::measure::Call;
 use crate::node::Node;
 use crate::schedule::Told;
@@ -89,7 +91,7 @@ impl Turner {
             let last_job = view.standing.last_job.and_then(|id| last_jobs.get(&id).copied());
             let plan = self.node.plan_turn(&view, last_job, now);
             jobs += plan.jobs.len();
-            let warrant = self.node.holdings.warrant(segment_of(&view.schedule.reference()));
+            let warrant = self.node.holdings.warrant(self.node.segment_of(&view));
             let (one, turn) = apart(view, last_job, plan, Some(warrant));
             planned.push(one);
             turns.push(turn);
@@ -143,11 +145,20 @@ impl Node {
         Ok(states)
     }
 
+    fn segment_of(&self, view: &ScheduleView) -> Segment {
+        segment_of(&view.schedule.reference(), self.settings.placement)
+    }
+
     fn plan_turn(&self, view: &ScheduleView, last_job: Option<State>, now: Time) -> Plan {
         match self.calendars.of(&view.schedule) {
-            Ok(calendar) => {
-                schedule::plan(Look { view, calendar: &calendar, last_job, now, step_max: OCCURRENCES_MAX })
-            }
+            Ok(calendar) => schedule::plan(Look {
+                view,
+                calendar: &calendar,
+                last_job,
+                now,
+                placement: self.settings.placement,
+                step_max: OCCURRENCES_MAX,
+            }),
             Err(bad) => {
                 let then = unreadable(&view.standing, &bad.to_string(), now);
                 only_pauses(view, then)
@@ -197,8 +208,14 @@ impl Node {
         }
         let again = full.into_iter().filter_map(|(one, kept)| {
             let calendar = self.calendars.of(&one.view.schedule).ok()?;
-            let look =
-                Look { view: &one.view, calendar: &calendar, last_job: one.last_job, now, step_max: OCCURRENCES_MAX };
+            let look = Look {
+                view: &one.view,
+                calendar: &calendar,
+                last_job: one.last_job,
+                now,
+                placement: self.settings.placement,
+                step_max: OCCURRENCES_MAX,
+            };
             let plan = without_room(look, schedule::plan(look), kept);
             Some(apart(one.view, one.last_job, plan, one.warrant))
         });
@@ -228,7 +245,7 @@ impl Node {
                 }
                 // Somebody else moved it: the next promote shows how it is.
                 Turned::Lost { .. } => {}
-                Turned::Deposed => self.deposed([segment_of(&one.view.schedule.reference())].into_iter().collect()),
+                Turned::Deposed => self.deposed([self.segment_of(&one.view)].into_iter().collect()),
                 Turned::Refused { at, answer: Submitted::QueueFull { .. } } => full.push((one, at)),
                 // A parent that went while this was planned: it is still due, and planned without it.
                 Turned::Refused { answer, .. } => {
@@ -277,9 +294,13 @@ impl Actor for Turner {
 
     async fn tick(&mut self, _: Time) -> Result<Time> {
         let due = self.node.rounds.take();
-        if !due.is_empty() {
-            self.round(due).await?;
+        let placement = self.node.settings.placement;
+        let mut came = Ok(());
+        // Database by database: one that fails does not keep the others' schedules waiting.
+        for due in apart_by(placement, due, |view| placement.home(&view.schedule.tenant)) {
+            came = came.and(self.round(due).await);
         }
+        came?;
         // Also after a round that failed: what it left is still due.
         if self.node.rounds.under_way() {
             self.node.rounds.over();

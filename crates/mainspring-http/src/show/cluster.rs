@@ -15,6 +15,7 @@ pub(crate) fn cluster(view: &ClusterView) -> wire::Cluster {
         leader_epoch: view.leader.map(|term| term.epoch),
         vacant: view.vacant() as u32,
         skew_max: view.skew_max.into(),
+        databases: Some(view.placement.count() as u32).filter(|&databases| databases > 1),
         nodes: view.nodes.iter().map(node).collect(),
         segments: view.segments.iter().map(segment).collect(),
     }

@@ -46,7 +46,11 @@ pub fn keeps<H: Home + 'static, F: Future<Output = ()> + 'static>(
     new_home: impl FnOnce() -> H,
     promise: fn(Stage) -> F,
 ) {
-    let home = Box::new(new_home());
+    keep(Box::new(new_home()), promise);
+}
+
+/// Without the kind of the home, or every engine would compile every promise anew.
+fn keep<F: Future<Output = ()> + 'static>(home: Box<dyn Home>, promise: fn(Stage) -> F) {
     // Boxed, or every promise would compile a runtime of its own.
     play(Box::pin(async move { promise(Stage::set(home).await).await }));
 }

@@ -1,5 +1,9 @@
 //! Holds the suite itself to account: a promise that nobody plays is no promise.
 
+use mainspring_core::placement::Placement;
+
+use super::stage::{id, tenant};
+
 #[test]
 fn every_promise_is_listed() {
     let list = include_str!("list.rs");
@@ -38,4 +42,14 @@ fn every_promise_is_listed() {
         count += 1;
     }
     assert!(count > 280, "only {count} promises were found: does this test still read them right?");
+}
+
+#[test]
+fn an_id_of_the_stage_fits_the_sets_that_suites_are_played_on() {
+    for shards in [2, 3] {
+        let placement = Placement::new(shards).expect("in range");
+        let home = placement.home(&tenant("default"));
+        assert!((0..500).all(|number| placement.shard_of(id(number).segment()) == home));
+        assert!(["other", "a", "b", "c"].iter().all(|name| placement.home(&tenant(name)) == home));
+    }
 }

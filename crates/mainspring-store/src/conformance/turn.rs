@@ -198,7 +198,7 @@ pub async fn limits_are_named_every_due_schedule_is_found_in_small_steps(stage: 
 
 pub async fn a_failure_stays_where_it_is_schedules_of_other_segments_are_left_alone(stage: Stage) {
     stage.turn(at(0), vec![waking("a", 1000)]).await;
-    let here = segment_of(&schedule("a"));
+    let here = stage.segment_of("a");
     let elsewhere: Segments = Segment::all().filter(|segment| *segment != here).collect();
     let ask = Promote { look_ahead_until: at(5000), look_ahead_limit: 9, ..listing(9) };
     for (segments, listed) in [(elsewhere, 0), ([here].into_iter().collect(), 1)] {

@@ -2,7 +2,6 @@
 
 use mainspring_core::job::Job;
 use mainspring_core::lifecycle::State;
-use mainspring_core::schedule::segment_of;
 use mainspring_core::seats::{Seat, Term, Warrant, Warrants};
 use mainspring_core::segment::Segments;
 use mainspring_core::store::*;
@@ -12,12 +11,16 @@ use super::stage::*;
 pub async fn no_two_holders_a_promote_leaves_alone_the_segments_that_are_anothers_by_now(stage: Stage) {
     let due = |number: u32| Job { run_at: at(100), ..job(number) };
     stage.accept(at(0), vec![due(1), due(2), due(3)]).await;
-    let terms = hold(&stage, vec![seat(1), seat(2)]).await;
-    stage.depose(2, vec![seat(2)]).await;
-    let segments: Segments = [1, 2, 3].map(segment).into_iter().collect();
+    let terms = hold(&stage, vec![seat_of(1), seat_of(2)]).await;
+    stage.depose(2, vec![seat_of(2)]).await;
+    let segments: Segments = [1, 2, 3].map(|number| id(number).segment()).into_iter().collect();
     let ask = Promote { segments, warrants: Warrants::of(&terms), ..everything(10) };
     let promoted = stage.store.promote(at(100), ask).await.expect("promote");
-    assert_eq!(promoted.refused, [2, 3].map(segment).into_iter().collect(), "lost, and never held");
+    assert_eq!(
+        promoted.refused,
+        [2, 3].map(|number| id(number).segment()).into_iter().collect(),
+        "lost, and never held"
+    );
     assert_eq!((promoted.ready, promoted.more), (vec![(queue_ref("mail"), 1)], false));
     let states = [stage.state(id(1)).await, stage.state(id(2)).await, stage.state(id(3)).await];
     assert_eq!(states, [State::Ready, State::Waiting, State::Waiting]);
@@ -25,7 +28,7 @@ pub async fn no_two_holders_a_promote_leaves_alone_the_segments_that_are_another
 
 pub async fn no_two_holders_what_is_anothers_by_now_is_not_listed_either(stage: Stage) {
     stage.turn(at(0), vec![put("a", None)]).await;
-    let its_seat = Seat::Segment(segment_of(&schedule("a")));
+    let its_seat = Seat::Segment(stage.segment_of("a"));
     let terms = hold(&stage, vec![its_seat]).await;
     let ask = |look_ahead_limit| Promote {
         segments: Segments::ALL,
@@ -47,7 +50,7 @@ pub async fn no_two_holders_a_child_is_not_let_go_in_the_name_of_a_lost_seat(sta
     stage.end(at(1), parent.lease_id(), succeed()).await;
     let terms = hold(&stage, (0..100).map(seat).collect()).await;
     let ask = || Promote { warrants: Warrants::of(&terms), ..everything(10) };
-    stage.depose(2, vec![seat(1), seat(2)]).await;
+    stage.depose(2, vec![seat_of(1), seat_of(2)]).await;
     stage.store.promote(at(2), ask()).await.expect("promote");
     assert_eq!(stage.state(id(2)).await, State::Blocked);
     stage.store.promote(at(2), everything(10)).await.expect("promote");
@@ -56,7 +59,7 @@ pub async fn no_two_holders_a_child_is_not_let_go_in_the_name_of_a_lost_seat(sta
 
 pub async fn every_occurrence_once_a_turn_in_the_name_of_a_lost_seat_does_nothing(stage: Stage) {
     let version = done(&stage.turn(at(0), vec![put("a", None)]).await[0]);
-    let its_seat = Seat::Segment(segment_of(&schedule("a")));
+    let its_seat = Seat::Segment(stage.segment_of("a"));
     let warrant = hold(&stage, vec![its_seat]).await[0].warrant();
     let fire = |version, number| Turn {
         to: To::Move(standing(2000)),
@@ -78,7 +81,7 @@ pub async fn every_occurrence_once_a_turn_in_the_name_of_a_lost_seat_does_nothin
 }
 
 pub async fn a_turn_that_is_refused_its_name_stops_no_other(stage: Stage) {
-    let warrant = Some(Warrant { seat: Seat::Segment(segment_of(&schedule("a"))), epoch: 1 });
+    let warrant = Some(Warrant { seat: Seat::Segment(stage.segment_of("a")), epoch: 1 });
     let answers = stage.turn(at(0), vec![Turn { warrant, ..put("a", None) }, put("b", None)]).await;
     assert_eq!(answers[0], Turned::Deposed);
     done(&answers[1]);
@@ -118,6 +121,11 @@ pub async fn a_seat_whose_term_is_over_is_good_until_somebody_takes_it(stage: St
     let reclaimed = stage.store.reclaim(at(60_000), Reclaim { warrant, ..sweep(at(60_000)) }).await.expect("reclaim");
     assert_eq!((reclaimed.leases.len(), reclaimed.deposed), (1, false));
     assert_eq!(reclaimed.leases[0].claimed.job.id, claimed.job.id);
+}
+
+/// The seat that the job of this number is acted for in.
+fn seat_of(number: u32) -> Seat {
+    Seat::Segment(id(number).segment())
 }
 
 /// The first node takes these seats.

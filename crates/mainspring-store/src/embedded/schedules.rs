@@ -5,6 +5,7 @@ use std::ops::Bound;
 
 use heed::RoTxn;
 use mainspring_core::name::{ScheduleName, TenantName};
+use mainspring_core::placement::Placement;
 use mainspring_core::schedule::{ScheduleRef, ScheduleView, segment_of};
 use mainspring_core::segment::Segments;
 use mainspring_core::store::{Error, LedgerPage, LedgerQuery, Result, SchedulePage, ScheduleQuery};
@@ -31,7 +32,7 @@ pub fn due(
     for row in tables.wakes.range(txn, &(Bound::Unbounded, Bound::Excluded(&end[..]))).map_err(storage)? {
         let (key, _) = row.map_err(storage)?;
         let schedule = read_name(&key[10..])?;
-        if segments != Segments::ALL && !segments.contains(segment_of(&schedule)) {
+        if segments != Segments::ALL && !segments.contains(segment_of(&schedule, Placement::ONE)) {
             continue;
         }
         if due.len() == limit {
@@ -61,7 +62,7 @@ pub fn upcoming(
         if at > until {
             break;
         }
-        if segments == Segments::ALL || segments.contains(segment_of(&read_name(&key[10..])?)) {
+        if segments == Segments::ALL || segments.contains(segment_of(&read_name(&key[10..])?, Placement::ONE)) {
             instants.push(at);
             from = tables::after(at).to_vec();
         } else {

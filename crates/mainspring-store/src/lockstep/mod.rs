@@ -11,6 +11,7 @@ mod flawed;
 mod flawed_gates;
 #[cfg(test)]
 mod flawed_seats;
+mod housed;
 mod limits;
 mod past;
 mod perform;

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use mainspring_core::placement::Placement;
 use mainspring_core::seats::Seats;
 use mainspring_core::store::Store;
 use mainspring_core::time::Time;
 
+use super::housed::{housed, loosely};
 use super::past::Past;
 use super::perform::{Answer, Player, perform};
 use super::script::{Call, Script};
@@ -18,6 +20,7 @@ use crate::memory::Memory;
 /// Both stores, as they are played.
 struct Pair {
     reference: Memory,
+    placement: Placement,
     subject: Arc<dyn Store>,
     /// Those of the subject; without them, neither has any.
     seats: Option<Arc<dyn Seats>>,
@@ -27,8 +30,12 @@ struct Pair {
 
 /// Every answer the same, and at the end everything that can be read; else what differs.
 pub async fn play(script: &Script, home: &mut dyn Home) -> Result<(), String> {
-    let subject = home.open().await;
-    let mut pair = Pair { reference: Memory::new(), subject, seats: home.seats(), past: Past::default() };
+    let placement = home.placement();
+    let script = &housed(script, placement);
+    let is_one = placement == Placement::ONE;
+    let reference = if is_one { Memory::new() } else { Memory::counting_apart(placement) };
+    let mut pair =
+        Pair { reference, placement, subject: home.open().await, seats: home.seats(), past: Past::default() };
     let mut now = START;
     for (at, call) in script.0.iter().enumerate() {
         match call {
@@ -66,8 +73,8 @@ impl Pair {
         let keeper = self.seats.as_ref().map(|_| &self.reference as &dyn Seats);
         let reference = Player { store: &self.reference, seats: keeper };
         let subject = Player { store: &*self.subject, seats: self.seats.as_deref() };
-        let expected = perform(reference, now, call, &self.past).await;
-        let answer = perform(subject, now, call, &self.past).await;
+        let expected = loosely(perform(reference, now, call, &self.past).await, self.placement);
+        let answer = loosely(perform(subject, now, call, &self.past).await, self.placement);
         if answer != expected {
             return Err(difference(&expected, &answer));
         }

@@ -12,7 +12,7 @@ use super::perform::Answer;
 const STEPS_MAX: usize = 1000;
 
 pub async fn promote(store: &dyn Store, now: Time, ask: Promote) -> Result<Answer> {
-    let (mut ready, mut oldest, mut cancelled) = (BTreeMap::new(), None, Vec::new());
+    let (mut ready, mut oldest, mut cancelled) = (BTreeMap::new(), None::<Time>, Vec::new());
     let (mut due, mut refused) = (None, None);
     for _ in 0..STEPS_MAX {
         // Schedules stay due until they are turned: whoever goes on asking for them is told of more for ever.
@@ -32,7 +32,7 @@ pub async fn promote(store: &dyn Store, now: Time, ask: Promote) -> Result<Answe
             return Ok(Answer::Broke(format!("looks ahead while there is more: {step:?}")));
         }
         step.ready.into_iter().for_each(|(queue, count)| *ready.entry(queue).or_insert(0) += count);
-        oldest = oldest.or(step.oldest);
+        oldest = oldest.into_iter().chain(step.oldest).min();
         cancelled.extend(step.cancelled);
         let due = due.get_or_insert(step.due);
         if !step.more {

@@ -7,6 +7,7 @@ use mainspring_core::id::{Fence, JobId, LeaseId, WorkerId, WorkflowId};
 use mainspring_core::job::{Claimed, Ended, Execution, Job, JobView, Lease, OnFailure, Standing};
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, TenantName};
+use mainspring_core::placement::Placement;
 use mainspring_core::rank::{Aging, Rank, lane};
 use mainspring_core::schedule::{LedgerRow, ScheduleRef, ScheduleView};
 use mainspring_core::store::{Error, LedgerPlace, Result, WorkerView};
@@ -14,6 +15,7 @@ use mainspring_core::time::Time;
 use mainspring_core::verdict::Cause;
 
 use super::gates::Gates;
+use super::numbers::Numbers;
 use super::share::Line;
 use super::workflow::Row;
 use crate::roster::Roster;
@@ -21,8 +23,9 @@ use crate::roster::Roster;
 #[derive(Clone, Debug)]
 pub(super) struct Book {
     pub queues_max: usize,
-    /// The last fence that was handed out. One counter for the whole store, so none is ever used twice.
-    pub fence: Fence,
+    /// Which segments the schedules of a tenant have.
+    pub placement: Placement,
+    pub numbers: Numbers,
     pub jobs: BTreeMap<JobId, Entry>,
     pub queues: BTreeMap<QueueRef, Settings>,
     /// `held` in here is not kept: it is counted when somebody asks.
@@ -33,8 +36,6 @@ pub(super) struct Book {
     /// Parents that ended while others waited for them, and how. Promote goes on with the children.
     pub releases: BTreeMap<JobId, State>,
     pub workflows: BTreeMap<(TenantName, WorkflowId), Row>,
-    /// The last version that was given to a schedule. One counter for the whole store, so none is ever used twice.
-    pub version: u64,
     pub schedules: BTreeMap<ScheduleRef, ScheduleView>,
     pub ledger: BTreeMap<(ScheduleRef, LedgerPlace), LedgerRow>,
     pub gates: Gates,
@@ -78,10 +79,11 @@ pub(super) struct Remembered {
 }
 
 impl Book {
-    pub fn new(queues_max: usize) -> Book {
+    pub fn new(queues_max: usize, placement: Placement, numbers: Numbers) -> Book {
         Book {
             queues_max,
-            fence: Fence(0),
+            placement,
+            numbers,
             jobs: BTreeMap::new(),
             queues: BTreeMap::new(),
             workers: BTreeMap::new(),
@@ -89,18 +91,12 @@ impl Book {
             open: BTreeMap::new(),
             releases: BTreeMap::new(),
             workflows: BTreeMap::new(),
-            version: 0,
             schedules: BTreeMap::new(),
             ledger: BTreeMap::new(),
             gates: Gates::default(),
             lines: BTreeMap::new(),
             roster: Roster::default(),
         }
-    }
-
-    pub fn next_fence(&mut self) -> Fence {
-        self.fence = Fence(self.fence.0 + 1);
-        self.fence
     }
 
     /// The job, if this tenant owns it.

@@ -87,7 +87,7 @@ impl Book {
     }
 
     fn lend(&mut self, now: Time, id: JobId, worker: WorkerId) -> Claimed {
-        let fence = self.next_fence();
+        let fence = self.numbers.fence(id);
         let entry = self.jobs.get_mut(&id).expect("it was found ready");
         entry.stands = None;
         entry.standing.state = State::Running;

@@ -12,6 +12,7 @@ mod gates;
 mod heartbeat;
 mod hurdles;
 mod moved;
+mod numbers;
 mod opened;
 mod promote;
 mod prune;
@@ -39,11 +40,13 @@ use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView, Standing};
 use mainspring_core::limits;
 use mainspring_core::name::TenantName;
+use mainspring_core::placement::Placement;
 use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use book::Book;
+use numbers::Numbers;
 pub use wakeups::{Alone, Together};
 
 /// Remembers until it is dropped.
@@ -59,7 +62,18 @@ impl Memory {
 
     /// A store that knows at most so many queues.
     pub fn with_queues_max(queues_max: usize) -> Memory {
-        Memory { book: Mutex::new(Book::new(queues_max)) }
+        Memory { book: Mutex::new(Book::new(queues_max, Placement::ONE, Numbers::together())) }
+    }
+
+    /// A store for tenants and segments that are placed so: one of several, or one that has all of them.
+    pub fn placed(placement: Placement) -> Memory {
+        Memory { book: Mutex::new(Book::new(limits::QUEUES_MAX, placement, Numbers::together())) }
+    }
+
+    /// The same, with a count of its own for the fences of each job and the versions of each schedule: what several such stores
+    /// hand out is what one does.
+    pub fn counting_apart(placement: Placement) -> Memory {
+        Memory { book: Mutex::new(Book::new(limits::QUEUES_MAX, placement, Numbers::apart())) }
     }
 
     /// Whose turn it is among tenants is all that a store may forget when it is opened again.

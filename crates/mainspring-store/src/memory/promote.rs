@@ -70,7 +70,8 @@ impl Book {
     }
 
     fn wakes(&self, segments: Segments) -> BTreeSet<(Time, u32, ScheduleRef)> {
-        let asked = self.schedules.iter().filter(|(schedule, _)| segments.contains(segment_of(schedule)));
+        let asked =
+            self.schedules.iter().filter(|(schedule, _)| segments.contains(segment_of(schedule, self.placement)));
         asked
             .filter_map(|(schedule, view)| Some((view.standing.wake_at?, place_of(schedule), schedule.clone())))
             .collect()

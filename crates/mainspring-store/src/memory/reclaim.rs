@@ -39,7 +39,7 @@ impl Book {
     }
 
     fn take_back(&mut self, id: JobId, cause: Cause, ask: Reclaim) -> TakenBack {
-        let fence = self.next_fence();
+        let fence = self.numbers.fence(id);
         let entry = self.jobs.get_mut(&id).expect("it was found lost");
         let lease = entry.standing.lease.as_mut().expect("a lost job has a lease");
         let held_as = std::mem::replace(&mut lease.fence, fence);

@@ -42,8 +42,7 @@ impl Book {
             }
         }
 
-        self.version += 1;
-        let version = self.version;
+        let version = self.numbers.version(&turn.schedule);
         for (index, row) in (0..).zip(turn.rows) {
             let place = LedgerPlace { occurrence: row.occurrence, version, index };
             self.ledger.insert((turn.schedule.clone(), place), row);

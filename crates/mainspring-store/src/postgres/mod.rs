@@ -1,7 +1,7 @@
 //! The store of a cluster: PostgreSQL 15 or later, shared by as many nodes as there are.
 //!
-//! - `options`, `tls`, `pool`, `error`: how the database is reached, and what its errors mean. `open`, `migrate`: what it must
-//!   be before anything is done. `migrations/` holds the tables; what they mean is written there.
+//! - `options`, `tls`, `pool`, `error`: how the database is reached, and what its errors mean. `open`, `migrate`, `charter`:
+//!   what it must be before anything is done. `migrations/` holds the tables; what they mean is written there.
 //! - `numbers`, `record`, `extras`, `slip`, `columns`, `packed`: rows, both directions. `bulk`: many rows into a table.
 //!   `pipeline`: many statements, one round trip. `moves`: all that is written about jobs that move. `queue_ids`: which number a
 //!   queue has.
@@ -15,6 +15,7 @@ mod ahead;
 mod ailments;
 mod buckets;
 mod bulk;
+mod charter;
 mod claim;
 mod columns;
 mod command;
@@ -69,6 +70,8 @@ mod workflow;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
+mod charter_tests;
+#[cfg(test)]
 mod open_tests;
 #[cfg(test)]
 mod seats_tests;
@@ -89,13 +92,14 @@ use async_trait::async_trait;
 use mainspring_core::id::{JobId, WorkflowId};
 use mainspring_core::job::{Execution, Job, JobView};
 use mainspring_core::name::TenantName;
+use mainspring_core::placement::Placement;
 use mainspring_core::schedule::{ScheduleRef, ScheduleView};
 use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 pub use load::{LoadError, Loader, Progress};
 pub use migrate::{MIGRATIONS, MigrateError, Migration, Status};
-pub use open::{OpenError, Opened, migrate_up, migration_status};
+pub use open::{OpenError, Opened, OpenedSet, migrate_up, migration_status};
 pub use options::{BadAddress, Options, without_password};
 pub use seats::PostgresSeats;
 pub use tls::BadRoots;
@@ -115,10 +119,12 @@ pub struct Postgres {
     upkeep: Upkeep,
     queues_max: usize,
     has_buckets: bool,
+    /// Which segments the schedules of a tenant have.
+    placement: Placement,
 }
 
 impl Postgres {
-    fn new(pool: Pool, options: &Options) -> Postgres {
+    fn new(pool: Pool, options: &Options, placement: Placement) -> Postgres {
         let has_buckets = options.has_buckets;
         Postgres {
             pool,
@@ -127,7 +133,13 @@ impl Postgres {
             upkeep: Upkeep::default(),
             queues_max: mainspring_core::limits::QUEUES_MAX,
             has_buckets,
+            placement,
         }
+    }
+
+    /// Which database on which host, for people.
+    pub fn place(&self) -> &str {
+        &self.pool.place
     }
 
     /// The seats of the nodes that share this database.

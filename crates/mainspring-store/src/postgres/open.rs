@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use mainspring_core::limits::SHARDS_MAX;
+use mainspring_core::placement::Placement;
 use mainspring_core::segment::Segment;
 use tokio_postgres::Client;
+use uuid::Uuid;
 
+use super::charter::{self, Candidate};
 use super::error::said;
 use super::migrate::{self, MigrateError, Status};
 use super::options::{Address, BadAddress, Options};
@@ -36,6 +40,23 @@ pub enum OpenError {
          `mainspring migrate-store --from {from} --to …` before a server works on it"
     )]
     Moving { place: String, from: String },
+    #[error("{asked} databases were given; a cluster has 1 to {SHARDS_MAX} (SHARDS_MAX)")]
+    TooMany { asked: usize },
+    #[error(
+        "stores {first} and {second} lead to the same database, {place}; give each database once, or leave the second out"
+    )]
+    Twice { place: String, first: usize, second: usize },
+    #[error(
+        "{place} is {was}, and it is in use; it was asked to be {asked}. Give every node the same --store list in the same \
+         order as when the databases were made; how many there are is fixed then. To have another number of them, begin with \
+         fresh databases"
+    )]
+    Dealt { place: String, was: String, asked: String },
+    #[error(
+        "{place} is database {number} of another cluster, and it is in use; give the databases that were made together, or a \
+         fresh one"
+    )]
+    OtherSet { place: String, number: i32 },
 }
 
 /// A store and what nodes that share it need.
@@ -46,32 +67,73 @@ pub struct Opened {
     pub wakeups: PostgresWakeups,
 }
 
+/// Databases that share the tenants out, in their order.
+#[derive(Debug)]
+pub struct OpenedSet {
+    pub databases: Vec<Opened>,
+    pub placement: Placement,
+    /// Differs where the number of databases or the set is another: see [`mainspring_core::seats::NodeInfo::shards`].
+    pub digest: u64,
+}
+
 impl Postgres {
     /// `MERGE` and `NULLS NOT DISTINCT` came with it.
     pub const SERVER_VERSION_MIN: u32 = 15;
 
     /// Opens a store alone.
     pub async fn open(options: &Options) -> Result<Postgres, OpenError> {
-        let (address, tls) = target(options)?;
-        let client = ready(&address, &tls).await?;
-        let unreachable = |error| OpenError::Unreachable { place: address.place(), why: said(&error) };
-        if let Some(row) =
-            client.query_opt(include_str!("sql/moving_unfinished.sql"), &[]).await.map_err(unreachable)?
-        {
-            return Err(OpenError::Moving { place: address.place(), from: row.get(0) });
-        }
-        let pool = Pool::new(&address, tls, options.connections_max.max(Options::CONNECTIONS_MIN));
-        Ok(Postgres::new(pool, options))
+        let mut stores = open_all(std::slice::from_ref(options)).await?.0;
+        Ok(stores.remove(0))
     }
 
     /// Opens a store with its seats and wakeups.
     pub async fn open_shared(options: &Options) -> Result<Opened, OpenError> {
-        let (address, tls) = target(options)?;
-        let store = Arc::new(Postgres::open(options).await?);
-        let seats = store.seats();
-        let wakeups = PostgresWakeups::start(address, tls);
-        Ok(Opened { store, seats, wakeups })
+        let mut set = Postgres::open_set(std::slice::from_ref(options)).await?;
+        Ok(set.databases.remove(0))
     }
+
+    /// Opens databases that share the tenants out. Refuses those that were not made together, or in this order; fresh ones
+    /// are made a set.
+    pub async fn open_set(each: &[Options]) -> Result<OpenedSet, OpenError> {
+        let (stores, cluster) = open_all(each).await?;
+        let mut databases = Vec::new();
+        for (options, store) in each.iter().zip(stores) {
+            let (address, tls) = target(options)?;
+            let seats = store.seats();
+            databases.push(Opened { store: Arc::new(store), seats, wakeups: PostgresWakeups::start(address, tls) });
+        }
+        let placement = Placement::new(each.len()).ok_or(OpenError::TooMany { asked: each.len() })?;
+        Ok(OpenedSet { databases, placement, digest: digest(placement, cluster) })
+    }
+}
+
+/// Which set this is, in a number; 0 for one database.
+fn digest(placement: Placement, cluster: Uuid) -> u64 {
+    if placement == Placement::ONE {
+        return 0;
+    }
+    let (high, low) = cluster.as_u64_pair();
+    // Random enough as it is; the count is in the set's name too, because a set is named when it is dealt.
+    (high ^ low).rotate_left(8).wrapping_add(placement.count() as u64).max(1)
+}
+
+async fn open_all(each: &[Options]) -> Result<(Vec<Postgres>, Uuid), OpenError> {
+    let placement = Placement::new(each.len()).ok_or(OpenError::TooMany { asked: each.len() })?;
+    let mut candidates = Vec::new();
+    for options in each {
+        let (address, tls) = target(options)?;
+        let client = ready(&address, &tls).await?;
+        refuse_half_moved(&client, &address).await?;
+        candidates.push(Candidate { client, place: address.place() });
+    }
+    let cluster = charter::agree(&candidates).await?;
+    let mut stores = Vec::new();
+    for options in each {
+        let (address, tls) = target(options)?;
+        let pool = Pool::new(&address, tls, options.connections_max.max(Options::CONNECTIONS_MIN));
+        stores.push(Postgres::new(pool, options, placement));
+    }
+    Ok((stores, cluster))
 }
 
 /// What has been done to a database.
@@ -99,6 +161,7 @@ pub(super) fn target(options: &Options) -> Result<(Address, Tls), OpenError> {
     Ok((address, tls))
 }
 
+/// A connection to a database that has all its tables.
 pub(super) async fn ready(address: &Address, tls: &Tls) -> Result<Client, OpenError> {
     let mut client = connect(address, tls).await?;
     let place = address.place();
@@ -108,13 +171,17 @@ pub(super) async fn ready(address: &Address, tls: &Tls) -> Result<Client, OpenEr
     if !status.pending().is_empty() {
         return Err(OpenError::Older { place, behind: status.pending().len() });
     }
-    let unreachable = |error| OpenError::Unreachable { place: place.clone(), why: said(&error) };
-    let charter = client.query_one(include_str!("sql/charter.sql"), &[]).await.map_err(unreachable)?;
-    let found: i16 = charter.get(0);
-    if found != i16::from(Segment::COUNT) {
-        return Err(OpenError::Segments { place, found });
-    }
     Ok(client)
+}
+
+/// Nobody works on a database that a move has not filled yet.
+async fn refuse_half_moved(client: &Client, address: &Address) -> Result<(), OpenError> {
+    let unreachable = |error| OpenError::Unreachable { place: address.place(), why: said(&error) };
+    let unfinished = client.query_opt(include_str!("sql/moving_unfinished.sql"), &[]).await.map_err(unreachable)?;
+    match unfinished {
+        Some(row) => Err(OpenError::Moving { place: address.place(), from: row.get(0) }),
+        None => Ok(()),
+    }
 }
 
 /// One connection of its own, which ends when the client is dropped.

@@ -34,7 +34,7 @@ pub(super) async fn turn(store: &Postgres, now: Time, turns: Vec<Turn>) -> Resul
             table.play(&txn, round).await?;
             rest = later;
         }
-        write::write(&txn, &table.known, &table.done).await?;
+        write::write(&txn, store.placement, &table.known, &table.done).await?;
         submit::write(store, &txn, table.plan, Vec::new()).await?;
         table.answers
     });

@@ -114,13 +114,16 @@ fn usage_of(pid: &str) -> anyhow::Result<Usage> {
 
 async fn spawn(store: &StoreKind, dir: &Path) -> anyhow::Result<(Child, SocketAddr)> {
     let program = std::env::current_exe().context("could not find this program")?;
-    let store = match store {
-        StoreKind::Embedded => "embedded",
-        StoreKind::Memory => "memory",
-        StoreKind::Postgres(address) => address,
+    let stores = match store {
+        StoreKind::Embedded => vec!["embedded"],
+        StoreKind::Memory => vec!["memory"],
+        StoreKind::Postgres(addresses) => addresses.iter().map(String::as_str).collect(),
     };
     let mut command = Command::new(program);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--store", store, "--log-level", "warn", "--data-dir"]).arg(dir);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "warn", "--data-dir"]).arg(dir);
+    for store in stores {
+        command.args(["--store", store]);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn().context("could not start the server")?;
     let stderr = child.stderr.take().expect("stderr is piped");

@@ -14,6 +14,9 @@ impl ClusterArgs {
     pub async fn run(self, client: &Client, format: Format) -> anyhow::Result<()> {
         let cluster = client.cluster().await?;
         format.print(&cluster, nodes)?;
+        if let Some(databases) = cluster.databases.filter(|_| format == Format::Table) {
+            eprintln!("tenants and segments are spread over {databases} databases");
+        }
         if cluster.vacant > 0 && format == Format::Table {
             eprintln!("{} of {} segments have nobody who acts for them", cluster.vacant, cluster.segments.len());
         }
@@ -86,6 +89,7 @@ mod tests {
             leader_epoch: None,
             vacant: 0,
             skew_max: mainspring_wire::Span::from_millis(500),
+            databases: None,
             nodes: vec![node(true, true, vec![1, 2]), node(false, false, vec![1])],
             segments: vec![],
         };

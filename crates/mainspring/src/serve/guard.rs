@@ -66,7 +66,7 @@ mod tests {
         config.server.roles = "api,dispatcher".parse().expect("roles");
         let error = check(&config).expect_err("nobody would schedule").to_string();
         assert!(error.contains("roles are api,dispatcher") && error.contains("leave --roles out"), "{error}");
-        config.store.kind = StoreKind::Postgres("postgres://db/jobs".into());
+        config.store.kind = StoreKind::Postgres(vec!["postgres://db/jobs".into()]);
         check(&config).expect("other nodes can do the rest");
     }
 

@@ -39,9 +39,10 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         format!("could not listen on {}; choose another address with --listen", config.server.listen)
     })?;
     let address = listener.local_addr()?;
-    let parts = parts::open(&config.store, config.server.virtual_clock).await?;
+    let parts::Opened { parts, placement, shards } = parts::open(&config.store, config.server.virtual_clock).await?;
     let store = parts.store.describe();
-    let engine = Engine::start(parts, settings(&config, address)).await.context("could not start the engine")?;
+    let settings = Settings { placement, shards, ..settings(&config, address) };
+    let engine = Engine::start(parts, settings).await.context("could not start the engine")?;
     banner::show(&config, address, &store);
 
     let stopping = engine.clone();

@@ -4,22 +4,35 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use mainspring_core::placement::Placement;
 use mainspring_core::seats::Seats;
 use mainspring_core::time::Time;
+use mainspring_core::wakeups::Wakeups;
 use mainspring_engine::{Clock, Parts, SystemClock};
 use mainspring_store::embedded::{Embedded, Options};
 use mainspring_store::memory::{Alone, Memory};
 use mainspring_store::postgres::{self, Postgres};
+use mainspring_store::sharded::{self, Sharded, ShardedWakeups};
 
 use crate::config::Store;
 use crate::store_kind::StoreKind;
 use crate::virtual_clock::VirtualClock;
 
-pub async fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Parts> {
+/// A store that is open, and how it spreads tenants.
+#[derive(Debug)]
+pub struct Opened {
+    pub parts: Parts,
+    pub placement: Placement,
+    /// Differs where the databases are others: see [`mainspring_engine::Settings::shards`].
+    pub shards: u64,
+}
+
+pub async fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Opened> {
     let clock = clock_of(clock);
     // One process owns the directory, so nobody else could take a seat or listen.
-    fn alone<S: mainspring_core::store::Store + Seats + 'static>(store: Arc<S>, clock: Arc<dyn Clock>) -> Parts {
-        Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock }
+    fn alone<S: mainspring_core::store::Store + Seats + 'static>(store: Arc<S>, clock: Arc<dyn Clock>) -> Opened {
+        let parts = Parts { store: store.clone(), seats: store, wakeups: Arc::new(Alone), clock };
+        Opened { parts, placement: Placement::ONE, shards: 0 }
     }
     match &config.kind {
         StoreKind::Embedded => {
@@ -34,12 +47,29 @@ pub async fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Parts> 
             tracing::warn!("the store is memory: NOTHING SURVIVES this process; use --store embedded for real jobs");
             Ok(alone(Arc::new(Memory::new()), clock))
         }
-        StoreKind::Postgres(address) => {
-            let opened = Postgres::open_shared(&postgres_options(config, address)?).await?;
-            let (seats, wakeups) = (Arc::new(opened.seats), Arc::new(opened.wakeups));
-            Ok(Parts { store: opened.store, seats, wakeups, clock })
+        StoreKind::Postgres(addresses) => {
+            let options = addresses.iter().map(|address| postgres_options(config, address));
+            let set = Postgres::open_set(&options.collect::<anyhow::Result<Vec<_>>>()?).await?;
+            Ok(Opened { placement: set.placement, shards: set.digest, parts: parts_of(set.databases, clock) })
         }
     }
+}
+
+/// One database as it is, several as one.
+fn parts_of(mut databases: Vec<postgres::Opened>, clock: Arc<dyn Clock>) -> Parts {
+    if databases.len() == 1 {
+        let postgres::Opened { store, seats, wakeups } = databases.remove(0);
+        return Parts { store, seats: Arc::new(seats), wakeups: Arc::new(wakeups), clock };
+    }
+    let mut parts = Vec::new();
+    let mut heard: Vec<Arc<dyn Wakeups>> = Vec::new();
+    for postgres::Opened { store, seats, wakeups } in databases {
+        parts.push(sharded::Part { name: store.place().to_owned(), store, seats: Arc::new(seats) });
+        heard.push(Arc::new(wakeups));
+    }
+    let sharded = Arc::new(Sharded::new(parts).expect("no more were opened than there may be"));
+    let wakeups = ShardedWakeups::new(heard).expect("no more were opened than there may be");
+    Parts { store: sharded.clone(), seats: sharded, wakeups: Arc::new(wakeups), clock }
 }
 
 /// The address with what the configuration says beside it.

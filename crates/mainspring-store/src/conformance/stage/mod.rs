@@ -14,8 +14,10 @@ use mainspring_core::job::{
 };
 use mainspring_core::lifecycle::State;
 use mainspring_core::name::{IdempotencyKey, QueueName, QueueRef, StepName, TenantName, TypeName};
+use mainspring_core::placement::Placement;
 use mainspring_core::rank::Priority;
 use mainspring_core::retry::RetryPolicy;
+use mainspring_core::schedule::segment_of;
 use mainspring_core::seats::{Seats, Warrants};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::store::*;
@@ -47,8 +49,18 @@ pub fn at(ms: u64) -> Time {
     Time::from_millis(1_700_000_000_000 + ms)
 }
 
+/// How many databases a set may have to be held to the suite as one store is.
+const SETS: [usize; 2] = [2, 3];
+
+/// A tenant that begins with this name. All tenants of a stage live in one database, however many there are: what is promised
+/// between tenants is promised between neighbours.
 pub fn tenant(name: &str) -> TenantName {
-    TenantName::parse(name).expect("a name")
+    let sets = SETS.map(|shards| Placement::new(shards).expect("in range"));
+    let is_neighbour =
+        |tenant: &TenantName| sets.iter().all(|set| set.home(tenant) == set.home(&TenantName::default_tenant()));
+    let names = std::iter::once(name.to_owned()).chain((1..).map(|number| format!("{name}-{number}")));
+    let mut tenants = names.map(|name| TenantName::parse(&name).expect("a name"));
+    tenants.find(is_neighbour).expect("one in six is")
 }
 
 pub fn queue(name: &str) -> QueueName {
@@ -67,9 +79,11 @@ pub fn priority(points: i64) -> Priority {
     Priority::new(points).expect("in range")
 }
 
-/// Ids rise with the number.
+/// Ids rise with the number. They lie in segments of the database that the stage's tenants live in.
 pub fn id(number: u32) -> JobId {
-    JobId::mint(at(0), number, Segment::wrap((number % 100) as u8), 0)
+    let placement = Placement::new(SETS.iter().product()).expect("in range");
+    let segment = placement.segment_for(&TenantName::default_tenant(), u64::from(number));
+    JobId::mint(at(0), number, segment, 0)
 }
 
 pub fn worker(number: u32) -> WorkerId {
@@ -159,6 +173,11 @@ pub fn cancel() -> JobCommand {
 impl Stage {
     pub fn seats(&self) -> Arc<dyn Seats> {
         self.home.seats().expect("a store of its own keeps seats")
+    }
+
+    /// The segment of one of the default tenant's schedules.
+    pub fn segment_of(&self, name: &str) -> Segment {
+        segment_of(&schedule(name), self.home.placement())
     }
 
     pub async fn set(mut home: Box<dyn Home>) -> Stage {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use mainspring_core::name::QueueRef;
+use mainspring_core::placement::Placement;
 use mainspring_core::schedule::{ScheduleRef, ScheduleView, place_of, segment_of};
 use mainspring_core::store::WorkerView;
 use mainspring_core::time::Time;
@@ -155,7 +156,7 @@ pub(super) async fn schedules(txn: &Transaction<'_>, items: &[ScheduleView]) -> 
     let tenants: Vec<&str> = names.iter().map(|it| it.tenant.as_str()).collect();
     let texts: Vec<&str> = names.iter().map(|it| it.name.as_str()).collect();
     let versions: Vec<i64> = items.iter().map(|view| whole(view.version)).collect();
-    let segments: Vec<i16> = names.iter().map(|it| i16::from(segment_of(it).index())).collect();
+    let segments: Vec<i16> = names.iter().map(|it| i16::from(segment_of(it, Placement::ONE).index())).collect();
     let places: Vec<i32> = names.iter().map(|it| place_of(it) as i32).collect();
     let wakes: Vec<Option<i64>> = items.iter().map(|view| view.standing.wake_at.map(ms)).collect();
     let standings: Vec<Vec<u8>> = items.iter().map(|view| pack_standing(view.version, &view.standing)).collect();

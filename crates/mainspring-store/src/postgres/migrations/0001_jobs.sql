@@ -25,9 +25,11 @@ CREATE TABLE charter (
     -- Rises whenever a rule is set or cleared, or a gate is closed or opened by hand. Zero while no rule was ever set and no
     -- gate was ever closed: claims and settlements then ask for no gates.
     limits_version bigint NOT NULL DEFAULT 0,
-    -- Which of several databases this is, and of how many.
-    shard          integer NOT NULL DEFAULT 0,
-    shards         integer NOT NULL DEFAULT 1
+    -- Which of how many databases this is, counted from 0, and the name that all of them share. NULL until a node opens it.
+    shard          integer,
+    shards         integer,
+    cluster        uuid,
+    CHECK (shard >= 0 AND shard < shards)
 );
 INSERT INTO charter (segments) VALUES (100);
 

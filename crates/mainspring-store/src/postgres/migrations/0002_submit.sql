@@ -49,6 +49,10 @@ DECLARE
     tag        text;
     setting    text;
     submitted  integer;
+    here       integer;
+    shards     integer;
+    home       integer;
+    segment    integer;
 BEGIN
     IF submit.type IS NULL OR submit.type !~ word THEN
         RAISE EXCEPTION 'type: a type %, this one is %', words, coalesce(quote_literal(submit.type), 'NULL')
@@ -94,9 +98,20 @@ BEGIN
         END IF;
     END LOOP;
 
-    -- A UUIDv7 as core JobId::mint makes it: its time, and chance in place of an order.
+    -- Core Placement: of several databases, a tenant lives in one, and its jobs in the segments of that one.
+    SELECT coalesce(charter.shard, 0), coalesce(charter.shards, 1) INTO here, shards FROM charter;
+    home := ('x' || encode(substring(sha256(convert_to(submit.tenant, 'UTF8')) FROM 1 FOR 4), 'hex'))::bit(32)::bigint % shards;
+    IF home <> here THEN
+        RAISE EXCEPTION 'tenant: % lives in database % of %, this is database %',
+            quote_literal(submit.tenant), home + 1, shards, here + 1
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Submit it there, or over HTTP to any node.';
+    END IF;
+    segment := here + shards * floor(random() * ((100 - here + shards - 1) / shards))::integer;
+
+    -- A UUIDv7 as core JobId::mint makes it: its time, its segment, and chance in place of an order.
     bytes := overlay(bytes PLACING substring(int8send(now_ms) FROM 3) FROM 1 FOR 6);
     bytes := set_byte(bytes, 6, (get_byte(bytes, 6) & 15) | 112);
+    bytes := set_byte(bytes, 15, (get_byte(bytes, 15) & 128) | segment);
     job_id := encode(bytes, 'hex')::uuid;
 
     IF submit.idempotency_key IS NOT NULL THEN
@@ -156,7 +171,7 @@ BEGIN
         INSERT INTO counts (queue, ready) VALUES (queue_id, 1);
     ELSE
         INSERT INTO waiting (id, ready_at, expires_at, queue, lane, marks, segment)
-        VALUES (job_id, ready_ms, expires_ms, queue_id, submit.priority, marks, (get_byte(bytes, 15) & 127) % 100);
+        VALUES (job_id, ready_ms, expires_ms, queue_id, submit.priority, marks, segment);
         INSERT INTO counts (queue, waiting) VALUES (queue_id, 1);
     END IF;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mainspring_core::placement::Placement;
 use mainspring_core::schedule::{ScheduleRef, place_of, segment_of};
 
 use super::{Done, Known};
@@ -15,6 +16,7 @@ use crate::postgres::schedules::{pack_spec, pack_standing};
 
 pub(super) async fn write(
     txn: &Transaction<'_>,
+    placement: Placement,
     known: &BTreeMap<&ScheduleRef, Known<'_>>,
     done: &[Done<'_>],
 ) -> Result<(), Fault> {
@@ -26,7 +28,7 @@ pub(super) async fn write(
                 let to = if known.was_there { &mut moved } else { &mut new };
                 to.names.push(schedule);
                 to.versions.push(version as i64);
-                to.segments.push(i16::from(segment_of(schedule).index()));
+                to.segments.push(i16::from(segment_of(schedule, placement).index()));
                 to.places.push(place_of(schedule) as i32);
                 to.wakes.push(standing.wake_at.map(ms));
                 to.standings.push(pack_standing(version, standing));
