@@ -33,6 +33,10 @@ pub const TIMEOUT_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 pub const LEASE_MIN: Duration = Duration::from_secs(1);
 pub const LEASE_MAX: Duration = Duration::from_secs(3600);
 
+/// How long a node may hold a seat without renewing. Shorter, and a slow commit would cost it; longer, and a dead one would be
+/// waited for.
+pub const TERM_MIN: Duration = Duration::from_secs(1);
+pub const TERM_MAX: Duration = Duration::from_secs(300);
 /// Databases that one cluster is spread over.
 pub const SHARDS_MAX: u8 = 16;
 /// Nodes of one cluster, those that are gone and not yet forgotten included.

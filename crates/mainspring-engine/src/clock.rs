@@ -29,6 +29,11 @@ pub trait Clock: Send + Sync + std::fmt::Debug + 'static {
     fn hands(&self) -> Option<&ManualClock> {
         None
     }
+
+    /// Whether no other node can go by it, because it is moved in this process alone.
+    fn is_apart(&self) -> bool {
+        false
+    }
 }
 
 /// The machine's clock.
@@ -132,6 +137,10 @@ impl Clock for VirtualClock {
 
     fn hands(&self) -> Option<&ManualClock> {
         Some(&self.0)
+    }
+
+    fn is_apart(&self) -> bool {
+        true
     }
 }
 

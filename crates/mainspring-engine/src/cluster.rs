@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mainspring_core::id::NodeId;
 use mainspring_core::placement::Placement;
-use mainspring_core::seats::{NodeView, Roll, Seat, Term};
+use mainspring_core::seats::{NodeView, Roll, Seat, Term, Unfit};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_core::time::Time;
 
@@ -37,6 +37,8 @@ pub struct ClusterNode {
     pub holds: Segments,
     /// What the leader wants it to hold.
     pub assigned: Segments,
+    /// Why it cannot work with the node that was asked, if so.
+    pub unfit: Option<Unfit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +78,7 @@ pub(crate) fn view(asked: &Node, roll: Roll) -> ClusterView {
     let of = |wanted: &dyn Fn(&ClusterSegment) -> bool| -> Segments {
         segments.iter().filter(|segment| wanted(segment)).map(|segment| segment.segment).collect()
     };
+    let ours = roll.node(node).map(|ours| &ours.info);
     let nodes = roll.nodes.iter().map(|view| {
         let id = view.info.id;
         ClusterNode {
@@ -84,6 +87,7 @@ pub(crate) fn view(asked: &Node, roll: Roll) -> ClusterView {
             leads: leader.is_some_and(|term| term.holder == id),
             holds: of(&|segment| segment.term.is_some_and(|term| term.holder == id)),
             assigned: of(&|segment| segment.assigned == Some(id)),
+            unfit: ours.and_then(|ours| view.info.unfit_for(ours)),
         }
     });
     ClusterView { node, now, leader, nodes: nodes.collect(), segments, skew_max, placement }

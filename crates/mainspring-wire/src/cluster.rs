@@ -52,6 +52,9 @@ pub struct ClusterNode {
     pub segments: Vec<u8>,
     /// The segments it is to act for.
     pub assigned: Vec<u8>,
+    /// Why it cannot work with the node that answers; absent if it can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<String>,
 }
 
 /// One partition of jobs and schedules.
@@ -85,7 +88,7 @@ mod tests {
             r#"{"node_id":"01980000-0000-7000-8000-000000000001","now":"2026-12-01T09:00:00.000Z","vacant":100,"skew_max":"500ms","databases":2,"nodes":[],"segments":[]}"#,
         );
         round_trip::<ClusterNode>(
-            r#"{"node_id":"01980000-0000-7000-8000-000000000001","address":"10.0.0.1:7710","roles":["api"],"version":"0.1.0","started_at":"2026-12-01T09:00:00.000Z","last_seen_at":"2026-12-01T09:00:00.000Z","live":true,"leader":true,"willing":false,"skew_ms":-3,"segments":[1,2],"assigned":[]}"#,
+            r#"{"node_id":"01980000-0000-7000-8000-000000000001","address":"10.0.0.1:7710","roles":["api"],"version":"0.1.0","started_at":"2026-12-01T09:00:00.000Z","last_seen_at":"2026-12-01T09:00:00.000Z","live":true,"leader":true,"willing":false,"skew_ms":-3,"segments":[1,2],"assigned":[],"unfit":"its protocol is 2"}"#,
         );
         round_trip::<ClusterSegment>(r#"{"segment":7}"#);
     }

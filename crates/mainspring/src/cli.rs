@@ -26,7 +26,7 @@ const TENANT_VARIABLE: &str = "MAINSPRING_TENANT";
 #[derive(Parser, Debug)]
 #[command(version, after_help = exit::HELP, arg_required_else_help = true, disable_help_subcommand = true)]
 pub struct Cli {
-    /// The server to ask [env: MAINSPRING_SERVER] [default: http://127.0.0.1:7710]
+    /// The server to ask, or nodes of a cluster with commas between them [env: MAINSPRING_SERVER] [default: http://127.0.0.1:7710]
     #[arg(long, global = true, value_name = "URL")]
     server: Option<String>,
     /// Whose jobs, queues, schedules and limits [env: MAINSPRING_TENANT] [default: default]

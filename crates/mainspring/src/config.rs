@@ -40,6 +40,8 @@ pub struct Server {
     pub virtual_clock: VirtualClock,
     /// What this node does.
     pub roles: Roles,
+    /// How long a node may be silent before others take over what it was doing.
+    pub term: Span,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -94,7 +96,13 @@ pub enum LogFormat {
 impl Default for Server {
     fn default() -> Server {
         let listen = SocketAddr::from(([127, 0, 0, 1], 7710));
-        Server { listen, allow_remote: false, virtual_clock: VirtualClock::Off, roles: Roles::default() }
+        Server {
+            listen,
+            allow_remote: false,
+            virtual_clock: VirtualClock::Off,
+            roles: Roles::default(),
+            term: mainspring_engine::Settings::default().term.into(),
+        }
     }
 }
 
@@ -145,6 +153,9 @@ pub struct Flags {
     /// What this node does, of api, scheduler and dispatcher [default: all]
     #[arg(long, value_name = "ROLES")]
     pub roles: Option<Roles>,
+    /// How long this node may be silent before others take over its segments [default: 10s]
+    #[arg(long, value_name = "DURATION")]
+    pub term: Option<Span>,
     /// Who remembers the jobs: embedded, memory, or postgres://user@host/database; given more than once, tenants are spread over
     /// the databases [default: embedded]
     #[arg(long, value_name = "STORE")]
@@ -195,6 +206,7 @@ impl Flags {
         set(&mut config.server.listen, &self.listen);
         set(&mut config.server.virtual_clock, &self.virtual_clock);
         set(&mut config.server.roles, &self.roles);
+        set(&mut config.server.term, &self.term);
         set(&mut config.store.kind, &StoreKind::together(self.store.clone()).map_err(|why| anyhow!("--store: {why}"))?);
         set(&mut config.store.data_dir, &self.data_dir);
         set(&mut config.store.max_size, &self.max_size);

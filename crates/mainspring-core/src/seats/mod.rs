@@ -17,7 +17,7 @@ use crate::store::Result;
 use crate::time::Time;
 
 pub use assign::{Assignment, assign};
-pub use node::{Mismatch, NodeInfo, NodeView, PROTOCOL, Role, Roles, Roll, UnknownRole};
+pub use node::{Mismatch, NodeInfo, NodeView, PROTOCOL, Role, Roles, Roll, Unfit, UnknownRole};
 pub use warrant::{Warrant, Warrants};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -117,15 +117,20 @@ pub struct NodeInfo {
 }
 
 impl NodeInfo {
-    /// Why two nodes cannot work together, if so.
-    pub fn mismatch(&self, other: &NodeInfo) -> Option<Mismatch> {
-        let differs = |what, ours: u64, theirs: u64| {
-            let others = Box::new((other.id, other.address.clone(), other.version.clone()));
-            (ours != theirs).then_some(Mismatch { what, ours, theirs, others })
-        };
+    /// In what this node differs from one that it would have to work with, if so.
+    pub fn unfit_for(&self, other: &NodeInfo) -> Option<Unfit> {
+        let differs =
+            |what, ours: u64, theirs: u64| (ours != theirs).then_some(Unfit { what, its: ours, others: theirs });
         differs("protocol", u64::from(self.protocol), u64::from(other.protocol))
             .or_else(|| differs("number of segments", u64::from(self.segments), u64::from(other.segments)))
             .or_else(|| differs("shard map", self.shards, other.shards))
+    }
+
+    /// Why two nodes cannot work together, if so.
+    pub fn mismatch(&self, other: &NodeInfo) -> Option<Mismatch> {
+        let unfit = self.unfit_for(other)?;
+        let others = Box::new((other.id, other.address.clone(), other.version.clone()));
+        Some(Mismatch { unfit, others })
     }
 
     /// Of two that do not fit, the one that came later goes.
@@ -134,24 +139,30 @@ impl NodeInfo {
     }
 }
 
+/// What keeps a node from working with another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    pub what: &'static str,
+    pub its: u64,
+    pub others: u64,
+}
+
 /// Two nodes on one store that cannot work together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    what: &'static str,
-    ours: u64,
-    theirs: u64,
+    unfit: Unfit,
     others: Box<(NodeId, Option<String>, String)>,
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mismatch { what, ours, theirs, others } = self;
-        let (id, address, version) = &**others;
+        let Unfit { what, its, others } = self.unfit;
+        let (id, address, version) = &*self.others;
         let address = address.as_deref().unwrap_or("an unknown address");
         write!(
             f,
-            "this node does not fit the cluster: its {what} is {ours}, that of node {} ({version}, at {address}) is \
-             {theirs}; start it with the same program and the same stores, or stop the other nodes first",
+            "this node does not fit the cluster: its {what} is {its}, that of node {} ({version}, at {address}) is \
+             {others}; start it with the same program and the same stores, or stop the other nodes first",
             id.0
         )
     }

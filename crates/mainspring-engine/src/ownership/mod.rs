@@ -1,12 +1,14 @@
 //! Holds this node's seats: takes what the leader assigned to it, renews, gives up the rest, and stops acting before a
 //! term that it cannot renew ends. If nobody leads, it leads.
 //!
-//! - `holdings`: what the node may act for. `lead`: the leader's duty. `skew`: whether the clock is fit for it.
+//! - `holdings`: what the node may act for. `lead`: the leader's duty. `skew`: whether the clock is fit for it. `fit`: whether the node
+//!   may work with those that are there.
 //!
 //! One tick is one look at the roll. A node that is alone leads, assigns everything to itself and takes it, in its first tick;
 //! after that a tick is one renewal. Where another node's term is about to end, or something is still to be handed over, the
 //! next tick comes sooner.
 
+mod fit;
 mod holdings;
 mod lead;
 mod skew;
@@ -21,7 +23,7 @@ use mainspring_core::time::Time;
 use mainspring_core::wakeups::Wakeup;
 
 use crate::actor::Actor;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::node::Node;
 
 pub(crate) use holdings::Holdings;
@@ -97,15 +99,6 @@ impl Ownership {
         }
     }
 
-    /// Of two nodes that do not fit, the later one stays away.
-    async fn check_fit(&self, now: Time, ours: &NodeInfo, roll: &Roll) -> Result<()> {
-        let others = roll.nodes.iter().filter(|view| view.is_live(now) && ours.came_after(&view.info));
-        let Some(mismatch) = others.filter_map(|view| ours.mismatch(&view.info)).next() else { return Ok(()) };
-        self.node.holdings.drop_all();
-        self.node.seats.leave(now, self.node.id).await?;
-        Err(Error::Mismatch(mismatch.to_string()))
-    }
-
     /// Takes what is to be ours, gives up what is not, and acts for it from now on. Answers the terms of others on what is
     /// to be ours.
     async fn settle_in(&self, now: Time, wanted: Vec<Seat>, roll: &Roll) -> Result<Vec<Term>> {
@@ -160,6 +153,9 @@ impl Ownership {
         let node = &self.node;
         let term = node.settings.term;
         let (until, renew_at) = (now.after(term), now.after(term / RENEW_PART));
+        if node.clock.is_apart() {
+            self.check_alone(now).await?;
+        }
         let skew = Skew::measure(&*node.clock, &*node.seats).await?;
         self.tell_skew(skew);
         let info = self.info(skew);

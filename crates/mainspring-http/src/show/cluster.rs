@@ -1,6 +1,6 @@
 //! The cluster as it is shown.
 
-use mainspring_core::seats::Role;
+use mainspring_core::seats::{Role, Unfit};
 use mainspring_core::segment::{Segment, Segments};
 use mainspring_engine::{ClusterNode, ClusterSegment, ClusterView};
 use mainspring_wire as wire;
@@ -36,7 +36,13 @@ fn node(node: &ClusterNode) -> wire::ClusterNode {
         skew_ms: info.skew_ms,
         segments: indexes(node.holds),
         assigned: indexes(node.assigned),
+        unfit: node.unfit.map(unfit),
     }
+}
+
+fn unfit(unfit: Unfit) -> String {
+    let Unfit { what, its, others } = unfit;
+    format!("its {what} is {its}, that of the node that answers is {others}")
 }
 
 fn segment(segment: &ClusterSegment) -> wire::ClusterSegment {

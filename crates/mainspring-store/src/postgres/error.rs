@@ -78,7 +78,13 @@ pub(super) fn sorted(error: &tokio_postgres::Error) -> Error {
     if [SqlState::DISK_FULL, SqlState::OUT_OF_MEMORY].contains(code) {
         return Error::Full(said);
     }
-    if [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::LOCK_NOT_AVAILABLE].contains(code) {
+    // The last one is what a node hears that was frozen in the middle of a transaction.
+    const PASSING: [SqlState; 3] = [
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::LOCK_NOT_AVAILABLE,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+    ];
+    if PASSING.contains(code) {
         return Error::Unavailable(said);
     }
     // The first two characters are the class.

@@ -114,6 +114,8 @@ use upkeep::Upkeep;
 #[derive(Debug)]
 pub struct Postgres {
     pool: Pool,
+    /// Connections of their own for seats: when jobs wait in line for a lock, they take up all the others.
+    seats_pool: Pool,
     queues: QueueIds,
     limits: Limits,
     upkeep: Upkeep,
@@ -124,10 +126,11 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    fn new(pool: Pool, options: &Options, placement: Placement) -> Postgres {
+    fn new(pool: Pool, seats_pool: Pool, options: &Options, placement: Placement) -> Postgres {
         let has_buckets = options.has_buckets;
         Postgres {
             pool,
+            seats_pool,
             queues: QueueIds::default(),
             limits: Limits::default(),
             upkeep: Upkeep::default(),
@@ -144,7 +147,7 @@ impl Postgres {
 
     /// The seats of the nodes that share this database.
     pub fn seats(&self) -> PostgresSeats {
-        PostgresSeats::new(self.pool.clone())
+        PostgresSeats::new(self.seats_pool.clone())
     }
 }
 

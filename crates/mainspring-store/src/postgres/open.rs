@@ -59,6 +59,9 @@ pub enum OpenError {
     OtherSet { place: String, number: i32 },
 }
 
+/// One renews while the other shows the cluster to somebody.
+const SEATS_CONNECTIONS_MAX: usize = 2;
+
 /// A store and what nodes that share it need.
 #[derive(Debug)]
 pub struct Opened {
@@ -130,8 +133,10 @@ async fn open_all(each: &[Options]) -> Result<(Vec<Postgres>, Uuid), OpenError> 
     let mut stores = Vec::new();
     for options in each {
         let (address, tls) = target(options)?;
-        let pool = Pool::new(&address, tls, options.connections_max.max(Options::CONNECTIONS_MIN));
-        stores.push(Postgres::new(pool, options, placement));
+        let address = address.giving_way(options.frozen_max);
+        let pool = Pool::new(&address, tls.clone(), options.connections_max.max(Options::CONNECTIONS_MIN));
+        let seats_pool = Pool::new(&address, tls, SEATS_CONNECTIONS_MAX);
+        stores.push(Postgres::new(pool, seats_pool, options, placement));
     }
     Ok((stores, cluster))
 }

@@ -1,4 +1,5 @@
-//! One call: sends it, waits for the whole answer, and sorts what comes back. Never repeats it.
+//! One call: sends it, waits for the whole answer, and sorts what comes back. Repeats it at another node only if nobody has
+//! heard it, or if it only reads.
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Client;
+use super::nodes::{At, Fate};
 use crate::error::{BoxError, Error, Result};
 
 /// No answer is larger: a thousand claimed jobs of the largest size, and room beside them.
@@ -104,36 +106,76 @@ impl Client {
 
     /// Sends the call and waits for the whole answer, whatever it says.
     pub(super) async fn send(&self, call: Call) -> Result<Answer> {
-        let name = self.name(&call);
-        let limit = self.timeout + call.wait;
-        let whole = async {
-            let response = self.reach(call, "application/json").await?;
-            let (head, body) = response.into_parts();
-            let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await?.to_bytes();
-            Ok::<_, BoxError>((head, body))
-        };
-        match tokio::time::timeout(limit, whole).await {
-            Ok(Ok((head, body))) => Ok(Answer { name, status: head.status, headers: head.headers, body }),
-            Ok(Err(source)) => Err(Error::Unreachable { call: name, source }),
-            Err(_) => Err(Error::Unreachable { call: name, source: no_answer_within(limit) }),
+        let mut tries_left = self.shared.nodes.count();
+        loop {
+            let at = self.shared.nodes.current();
+            let sent = self.send_to(at, &call).await;
+            tries_left -= 1;
+            if !self.goes_on(at, &call, sent.as_ref().map(|answer| answer.status)) || tries_left == 0 {
+                return sent;
+            }
         }
     }
 
     /// Sends the call and answers when the head of the answer is there; its body is still to come.
     pub(super) async fn open(&self, call: Call, accept: &'static str) -> Result<(String, Response<Incoming>)> {
-        let name = self.name(&call);
+        let mut tries_left = self.shared.nodes.count();
+        loop {
+            let at = self.shared.nodes.current();
+            let opened = self.open_at(at, &call, accept).await;
+            tries_left -= 1;
+            let status = opened.as_ref().map(|(_, response)| response.status());
+            if !self.goes_on(at, &call, status) || tries_left == 0 {
+                return opened;
+            }
+        }
+    }
+
+    /// Writes down what became of the call, and answers whether it is to be sent to another node.
+    fn goes_on(&self, at: At, call: &Call, sent: std::result::Result<StatusCode, &Error>) -> bool {
+        let fate = match sent {
+            Ok(status) => Fate::Answered(status),
+            Err(Error::Unreachable { source, .. }) if is_unsent(source) => Fate::NotSent,
+            Err(_) => Fate::Unanswered,
+        };
+        self.shared.nodes.note(at, fate);
+        fate == Fate::NotSent || fate.is_elsewhere_better() && call.method == Method::GET
+    }
+
+    async fn send_to(&self, at: At, call: &Call) -> Result<Answer> {
+        let name = self.name(at, call);
+        let limit = self.timeout + call.wait;
+        let whole = async {
+            let response = self.reach(at, call, "application/json").await?;
+            let (head, body) = response.into_parts();
+            let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await?.to_bytes();
+            Ok::<_, BoxError>((head, body))
+        };
+        let answered = tokio::select! {
+            biased;
+            answered = tokio::time::timeout(limit, whole) => answered.unwrap_or_else(|_| Err(no_answer_within(limit))),
+            () = self.shared.nodes.silence(at), if !call.wait.is_zero() => Err("another call found it silent".into()),
+        };
+        match answered {
+            Ok((head, body)) => Ok(Answer { name, status: head.status, headers: head.headers, body }),
+            Err(source) => Err(Error::Unreachable { call: name, source }),
+        }
+    }
+
+    async fn open_at(&self, at: At, call: &Call, accept: &'static str) -> Result<(String, Response<Incoming>)> {
+        let name = self.name(at, call);
         let limit = self.timeout;
-        match tokio::time::timeout(limit, self.reach(call, accept)).await {
+        match tokio::time::timeout(limit, self.reach(at, call, accept)).await {
             Ok(Ok(response)) => Ok((name, response)),
             Ok(Err(source)) => Err(Error::Unreachable { call: name, source }),
             Err(_) => Err(Error::Unreachable { call: name, source: no_answer_within(limit) }),
         }
     }
 
-    async fn reach(&self, call: Call, accept: &'static str) -> std::result::Result<Response<Incoming>, BoxError> {
+    async fn reach(&self, at: At, call: &Call, accept: &str) -> std::result::Result<Response<Incoming>, BoxError> {
         let mut request = Request::builder()
-            .method(call.method)
-            .uri(self.shared.base.join(&call.path))
+            .method(&call.method)
+            .uri(self.shared.nodes.base(at).join(&call.path))
             .header(USER_AGENT, AGENT)
             .header(ACCEPT, accept);
         if call.body.is_some() {
@@ -142,16 +184,21 @@ impl Client {
         if let Some(tenant) = &self.tenant {
             request = request.header(TENANT, tenant);
         }
-        if let Some((name, value)) = call.condition {
+        if let Some((name, value)) = &call.condition {
             request = request.header(name, value);
         }
-        let request = request.body(Full::new(call.body.unwrap_or_default()))?;
+        let request = request.body(Full::new(call.body.clone().unwrap_or_default()))?;
         Ok(self.shared.http.request(request).await?)
     }
 
-    fn name(&self, call: &Call) -> String {
-        format!("{} {}", call.method, self.shared.base.join(&call.path))
+    fn name(&self, at: At, call: &Call) -> String {
+        format!("{} {}", call.method, self.shared.nodes.base(at).join(&call.path))
     }
+}
+
+/// There was no connection to send it through.
+fn is_unsent(source: &BoxError) -> bool {
+    source.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect())
 }
 
 fn no_answer_within(limit: Duration) -> BoxError {

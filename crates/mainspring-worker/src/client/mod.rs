@@ -1,9 +1,12 @@
-//! The client: a cheap handle on one server, one method per call. Never retries: a call that failed is the caller's to repeat.
+//! The client: a cheap handle on one server or on a cluster, one method per call. Never repeats a call that may have been heard,
+//! unless it only reads: a call that failed is the caller's to repeat.
 //!
-//! `base_url` says where, `call` sends and sorts what comes back; the other files are the calls, named as in the API.
+//! `base_url` says where, `nodes` which one of several, `call` sends and sorts what comes back; the other files are the calls,
+//! named as in the API.
 
 mod base_url;
 mod call;
+mod nodes;
 
 mod calls;
 mod claims;
@@ -35,11 +38,12 @@ use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use base_url::BaseUrl;
+use nodes::Nodes;
 
 pub use events::Events;
 pub use schedules::Expect;
 
+use crate::clock::dice;
 use crate::error::{Error, Result};
 
 /// How long a call may take, unless [`Client::with_timeout`] says otherwise.
@@ -48,7 +52,7 @@ const CONNECT_WAIT_MAX: Duration = Duration::from_secs(5);
 /// Servers and what stands before them close idle connections after about a minute; ours go first.
 const IDLE_MAX: Duration = Duration::from_secs(30);
 
-/// A handle on one server. Cloning it is cheap, and the clones share their connections.
+/// A handle on one server, or on the nodes of a cluster. Cloning it is cheap, and the clones share their connections.
 ///
 /// ```no_run
 /// # async fn run() -> mainspring_worker::Result<()> {
@@ -60,6 +64,17 @@ const IDLE_MAX: Duration = Duration::from_secs(30);
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Several nodes
+///
+/// Any node of a cluster can be asked anything, so a client may be given the addresses of several: `http://a:7710,http://b:7710`.
+/// It begins with any of them and stays there. When that node does not answer, or answers that it cannot work (502, 503, 504), the
+/// next call goes to the next one. Within one call it goes on by itself only where that is safe: if there was no connection, so that nobody
+/// has heard the call, or if the call only reads. In all other cases the error is the caller's, who knows whether the call may be
+/// repeated: a submit with an idempotency key, a heartbeat, a claim and a settlement may. [`Worker`](crate::Worker) repeats them.
+///
+/// A claim that waits at a node is given up when another call finds the node silent: a machine that hangs keeps its connections
+/// open. Calls find that out after [`Client::with_timeout`], heartbeats of a worker after a third of its lease.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -71,21 +86,25 @@ pub struct Client {
 /// The connections are some 300 bytes of settings and counters by themselves: too much to copy with every clone.
 struct Shared {
     http: HttpClient<HttpConnector, Full<Bytes>>,
-    base: BaseUrl,
+    nodes: Nodes,
 }
 
 impl Client {
-    /// A client of the server at this address, such as `http://127.0.0.1:7710`. Connects with the first call.
+    /// A client of the server at this address, such as `http://127.0.0.1:7710`, or of several that share a store, with commas
+    /// between their addresses. Connects with the first call.
     ///
     /// ```
     /// use mainspring_worker::Client;
     ///
     /// assert!(Client::new("http://127.0.0.1:7710").is_ok());
+    /// let cluster = Client::new("http://10.0.0.1:7710,http://10.0.0.2:7710")?;
+    /// assert_eq!(cluster.urls(), ["http://10.0.0.1:7710", "http://10.0.0.2:7710"]);
     /// let error = Client::new("https://jobs.example.com").unwrap_err();
     /// assert!(error.to_string().contains("https"));
+    /// # Ok::<_, mainspring_worker::Error>(())
     /// ```
     pub fn new(url: &str) -> Result<Client> {
-        let base = BaseUrl::parse(url)?;
+        let nodes = Nodes::parse(url, dice())?;
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(CONNECT_WAIT_MAX));
@@ -93,7 +112,7 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_MAX)
             .build(connector);
-        Ok(Client { shared: Arc::new(Shared { http, base }), timeout: TIMEOUT_DEFAULT, tenant: None })
+        Ok(Client { shared: Arc::new(Shared { http, nodes }), timeout: TIMEOUT_DEFAULT, tenant: None })
     }
 
     /// How long a call may take before it counts as unreachable; 30 s unless set. A claim may take its wait on top.
@@ -129,9 +148,15 @@ impl Client {
         self.tenant.as_ref().and_then(|header| header.to_str().ok())
     }
 
-    /// Where the server is, such as `http://127.0.0.1:7710`.
+    /// Where the server is, such as `http://127.0.0.1:7710`; of several, the one that the next call goes to.
     pub fn url(&self) -> &str {
-        self.shared.base.as_str()
+        let nodes = &self.shared.nodes;
+        nodes.base(nodes.current()).as_str()
+    }
+
+    /// Every address it was given.
+    pub fn urls(&self) -> Vec<&str> {
+        self.shared.nodes.bases().map(base_url::BaseUrl::as_str).collect()
     }
 
     /// How long a call may take.
@@ -143,7 +168,7 @@ impl Client {
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("url", &self.url())
+            .field("urls", &self.urls())
             .field("timeout", &self.timeout)
             .field("tenant", &self.tenant())
             .finish()

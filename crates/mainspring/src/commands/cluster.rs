@@ -20,6 +20,14 @@ impl ClusterArgs {
         if cluster.vacant > 0 && format == Format::Table {
             eprintln!("{} of {} segments have nobody who acts for them", cluster.vacant, cluster.segments.len());
         }
+        for node in cluster.nodes.iter().filter(|node| node.live && format == Format::Table) {
+            if let Some(why) = &node.unfit {
+                eprintln!(
+                    "node {} does not fit: {why}; stop it, or start it with the same program and stores",
+                    node.node_id
+                );
+            }
+        }
         Ok(())
     }
 }
@@ -44,6 +52,7 @@ fn nodes(cluster: &Cluster) -> Table {
 fn state(node: &ClusterNode) -> &'static str {
     match (node.live, node.leader, node.willing) {
         (false, ..) => "gone",
+        _ if node.unfit.is_some() => "does not fit",
         (true, true, _) => "leads",
         (true, false, true) => "live",
         (true, false, false) => "live, takes no seats",
@@ -77,6 +86,7 @@ mod tests {
             skew_ms: Some(-12),
             segments,
             assigned: vec![1, 2],
+            unfit: None,
         }
     }
 

@@ -113,8 +113,7 @@ impl RunArgs {
             find_program(program, std::env::var_os("PATH").as_deref())?;
         }
         serve::start_log(&Log { level: self.log_level.clone(), ..Log::default() })?;
-        let server = client.url().to_owned();
-        let mut worker = Worker::new(client)
+        let mut worker = Worker::new(client.clone())
             .version(env!("CARGO_PKG_VERSION"))
             .concurrency(usize::from(self.concurrency))
             .grace(self.grace.into())
@@ -126,13 +125,13 @@ impl RunArgs {
             worker = worker.all_tenants();
         }
         worker = self.queues.iter().cloned().fold(worker, Worker::queue);
-        tracing::info!("working for {server}; Ctrl-C ends it");
-        Ok(self.handled_by(worker, server).run_until(shutdown_signal()).await?)
+        tracing::info!("working for {}; Ctrl-C ends it", client.urls().join(","));
+        Ok(self.handled_by(worker, client).run_until(shutdown_signal()).await?)
     }
 
-    fn handled_by(self, worker: Worker, server: String) -> Worker {
+    fn handled_by(self, worker: Worker, client: Client) -> Worker {
         let timeout = self.timeout.map(Span::duration);
-        let surroundings = Surroundings { timeout, later: self.later.into(), server };
+        let surroundings = Surroundings { timeout, later: self.later.into(), client };
         let kill_after = self.kill_after.into();
         let name = |default: &str| self.name.clone().unwrap_or_else(|| default.to_owned());
         match self.exec {

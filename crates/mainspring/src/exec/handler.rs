@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainspring_worker::{Context, Failure, Outcome};
+use mainspring_worker::{Client, Context, Failure, Outcome};
 
 use crate::exec::outcome::outcome;
 use crate::exec::runner::{Call, Program};
@@ -22,8 +22,8 @@ pub struct Surroundings {
     pub timeout: Option<Duration>,
     /// How long "not now" is.
     pub later: Duration,
-    /// For programs that want to ask the server something.
-    pub server: String,
+    /// For programs that want to ask the server something: they are told the address that it is at just then.
+    pub client: Client,
 }
 
 impl ExecHandler {
@@ -40,7 +40,7 @@ pub(super) async fn run(
     stdin: &[u8],
     mut env: BTreeMap<String, String>,
 ) -> Outcome {
-    env.extend(about(ctx, &surroundings.server));
+    env.extend(about(ctx, surroundings.client.url()));
     let call = Call { stdin, env, timeout: surroundings.timeout, cancel: ctx.token() };
     match program.run(call).await {
         Ok(ran) => {

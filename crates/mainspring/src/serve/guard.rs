@@ -32,6 +32,15 @@ pub fn check(config: &Config) -> Result<()> {
             limits::LEASE_MAX
         )));
     }
+    let term = config.server.term.duration();
+    if !(limits::TERM_MIN..=limits::TERM_MAX).contains(&term) {
+        bail!(Usage(format!(
+            "server.term is {}: it must be from {:?} to {:?}",
+            config.server.term,
+            limits::TERM_MIN,
+            limits::TERM_MAX
+        )));
+    }
     Ok(())
 }
 
@@ -77,5 +86,19 @@ mod tests {
         assert!(check(&config).expect_err("is too short").to_string().starts_with("workers.lease is 10ms"));
         config.workers.lease = Span::from_secs(3601);
         assert!(check(&config).is_err());
+    }
+
+    #[test]
+    fn a_term_out_of_bounds_is_refused_by_name() {
+        let with_term = |term: Span| {
+            let mut config = Config::default();
+            config.server.term = term;
+            check(&config)
+        };
+        for (term, past) in [(limits::TERM_MIN, Span::from_millis(999)), (limits::TERM_MAX, Span::from_secs(301))] {
+            with_term(term.into()).expect("is at the limit");
+            let error = with_term(past).expect_err("is past it").to_string();
+            assert!(error.starts_with("server.term is ") && error.contains("from 1s to 300s"), "{error}");
+        }
     }
 }

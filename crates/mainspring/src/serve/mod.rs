@@ -39,7 +39,8 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         format!("could not listen on {}; choose another address with --listen", config.server.listen)
     })?;
     let address = listener.local_addr()?;
-    let parts::Opened { parts, placement, shards } = parts::open(&config.store, config.server.virtual_clock).await?;
+    let opened = parts::open(&config.store, config.server.virtual_clock, config.server.term.into()).await?;
+    let parts::Opened { parts, placement, shards } = opened;
     let store = parts.store.describe();
     let settings = Settings { placement, shards, ..settings(&config, address) };
     let engine = Engine::start(parts, settings).await.context("could not start the engine")?;
@@ -66,6 +67,7 @@ fn settings(config: &Config, address: SocketAddr) -> Settings {
         lease_default: config.workers.lease.into(),
         retention: config.jobs.retention.into(),
         dead_retention: config.jobs.dead_retention.into(),
+        term: config.server.term.into(),
         roles: config.server.roles.0,
         address: Some(address.to_string()),
         version: env!("CARGO_PKG_VERSION").into(),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use mainspring_core::placement::Placement;
@@ -27,7 +28,7 @@ pub struct Opened {
     pub shards: u64,
 }
 
-pub async fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Opened> {
+pub async fn open(config: &Store, clock: VirtualClock, term: Duration) -> anyhow::Result<Opened> {
     let clock = clock_of(clock);
     // One process owns the directory, so nobody else could take a seat or listen.
     fn alone<S: mainspring_core::store::Store + Seats + 'static>(store: Arc<S>, clock: Arc<dyn Clock>) -> Opened {
@@ -48,8 +49,11 @@ pub async fn open(config: &Store, clock: VirtualClock) -> anyhow::Result<Opened>
             Ok(alone(Arc::new(Memory::new()), clock))
         }
         StoreKind::Postgres(addresses) => {
-            let options = addresses.iter().map(|address| postgres_options(config, address));
-            let set = Postgres::open_set(&options.collect::<anyhow::Result<Vec<_>>>()?).await?;
+            let mut options = Vec::with_capacity(addresses.len());
+            for address in addresses {
+                options.push(postgres::Options { frozen_max: term, ..postgres_options(config, address)? });
+            }
+            let set = Postgres::open_set(&options).await?;
             Ok(Opened { placement: set.placement, shards: set.digest, parts: parts_of(set.databases, clock) })
         }
     }

@@ -95,6 +95,15 @@ impl Process {
         &self.said
     }
 
+    /// Everything on stderr until now.
+    pub fn said_by_now(&mut self) -> &str {
+        while let Ok(line) = self.lines.try_recv() {
+            self.said.push_str(&line);
+            self.said.push('\n');
+        }
+        &self.said
+    }
+
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -122,9 +131,13 @@ impl Server {
     }
 
     pub fn start_with(dir: &Path, flags: &[&str]) -> Server {
+        Server::start_at("127.0.0.1:0", dir, flags)
+    }
+
+    fn start_at(address: &str, dir: &Path, flags: &[&str]) -> Server {
         let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).collect();
         let mut command = mainspring();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(dir).args(&flags);
+        command.args(["serve", "--listen", address, "--data-dir"]).arg(dir).args(&flags);
         let mut process = Process::start(&mut command);
         let url = process.wait_for_line(|line| Some(line.trim().strip_prefix("address")?.trim().to_owned()));
         Server { process, url, dir: dir.to_owned(), flags }
@@ -145,6 +158,13 @@ impl Server {
     pub fn restart(&mut self) {
         let flags: Vec<&str> = self.flags.iter().map(String::as_str).collect();
         *self = Server::start_with(&self.dir, &flags);
+    }
+
+    /// As [`Server::restart`], at the address of the old one: those who were given it find the new one there.
+    pub fn restart_in_place(&mut self) {
+        let flags: Vec<&str> = self.flags.iter().map(String::as_str).collect();
+        let address = self.url.strip_prefix("http://").expect("a server speaks http").to_owned();
+        *self = Server::start_at(&address, &self.dir, &flags);
     }
 
     /// The client commands, pointed at this server.

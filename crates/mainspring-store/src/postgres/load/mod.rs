@@ -88,7 +88,7 @@ impl Loader {
             locked => drop(locked.map_err(unavailable)?),
         }
         let pool = Pool::new(&address, tls, options.connections_max.max(Options::CONNECTIONS_MIN));
-        let loader = Loader { store: Postgres::new(pool, options, Placement::ONE), now, _lock: client };
+        let loader = Loader { store: Postgres::new(pool.clone(), pool, options, Placement::ONE), now, _lock: client };
         if let Some(row) = loader.moving().await? {
             let was: String = row.get(0);
             if was != identity {

@@ -103,8 +103,19 @@ fn serve(asked: mpsc::Receiver<Ask>) {
     });
 }
 
+impl Server {
+    /// A connection to one of its databases; none while it is down.
+    pub async fn connect(&self, database: &str) -> Option<Client> {
+        try_connect(&self.url(database)).await.ok()
+    }
+}
+
 async fn connect(url: &str) -> Client {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the test server answers");
+    try_connect(url).await.expect("the test server answers")
+}
+
+async fn try_connect(url: &str) -> Result<Client, tokio_postgres::Error> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
     tokio::spawn(async move { drop(connection.await) });
-    client
+    Ok(client)
 }

@@ -8,4 +8,4 @@ mod server;
 pub use database::Database;
 #[cfg(any(test, feature = "conformance"))]
 pub use home::PostgresHome;
-pub use server::Server;
+pub use server::{Server, Stop};

@@ -15,10 +15,20 @@ const STARTS_MAX: usize = 5;
 
 #[derive(Debug)]
 pub struct Server {
+    programs: PathBuf,
     folder: PathBuf,
     port: u16,
     /// Its standard input is what keeps the server alive.
     _keeper: Child,
+}
+
+/// How a server is made to go down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Transactions are rolled back, connections closed, everything is written.
+    Fast,
+    /// A crash: its processes go at once, and the next start recovers from the log.
+    Immediate,
 }
 
 /// The user that PostgreSQL runs as if we are root, which it refuses to be.
@@ -59,7 +69,7 @@ impl Server {
         for _ in 0..STARTS_MAX {
             let port = free_port();
             if let Some(keeper) = keep(&programs, &folder, user.as_ref(), port) {
-                return Server { folder, port, _keeper: keeper };
+                return Server { programs, folder, port, _keeper: keeper };
             }
         }
         let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
@@ -74,6 +84,25 @@ impl Server {
     /// The same through TCP, where TLS is spoken.
     pub fn tcp_url(&self, database: &str) -> String {
         format!("postgres://postgres@localhost:{}/{database}", self.port)
+    }
+
+    /// Goes down and comes up again, with the same data at the same address. Returns when it takes connections. Not for the server of
+    /// the process, on which other tests are at work.
+    pub fn restart(&self, stop: Stop) {
+        let mode = match stop {
+            Stop::Fast => "--mode=fast",
+            Stop::Immediate => "--mode=immediate",
+        };
+        // What it is started with is remembered in its directory. Its output goes to its log, or we would wait for its end.
+        let done = run_as(&self.programs.join("pg_ctl"), user().as_ref())
+            .arg(format!("--pgdata={}/data", self.folder.display()))
+            .arg(format!("--log={}/log", self.folder.display()))
+            .args([mode, "--wait", "restart"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .expect("pg_ctl is beside initdb");
+        assert!(done.success(), "the server in {} does not come up again: {done}", self.folder.display());
     }
 
     /// What signed its certificate: itself, for the host `localhost`.
