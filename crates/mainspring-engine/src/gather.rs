@@ -1,5 +1,6 @@
 //! Group commit: requests that come at the same time go to the store in one call. Waits for nobody: when the store is
-//! idle a lone request goes at once, and what comes while calls are under way makes up the next one.
+//! idle a lone request goes at once, and what comes while calls are under way makes up the next one. Calls that are stuck keep nobody
+//! from the store: after a while another one starts beside them.
 //!
 //! A request is never split, and one that is larger than the bound goes alone. Requests of different calls may overtake
 //! each other; within a call they keep their order.
@@ -12,13 +13,15 @@ use std::time::Duration;
 
 use mainspring_core::store;
 use metrics::Counter;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::error::{Error, Result};
 use crate::signal::Listener;
 
 /// The items that may wait, for each request that may wait.
 pub const WAITING_ITEMS_PER_REQUEST: usize = 10;
+/// How long a request waits for the calls under way before it goes beside them.
+pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(50);
 /// What a caller is told to wait when it is turned away.
 pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -27,7 +30,9 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct Bounds {
     /// Items in one call.
     pub(crate) call_max: usize,
-    /// Calls under way at a time.
+    /// Calls under way at a time that start as soon as there is something for them.
+    pub(crate) eager_max: usize,
+    /// Calls under way at a time, those included that start because others take long.
     pub(crate) calls_max: usize,
     /// Requests that wait.
     pub(crate) waiting_max: usize,
@@ -132,15 +137,18 @@ impl<I: Item, A> Gather<I, A> {
 }
 
 impl<I: Item, A: Send + 'static> Gathering<I, A> {
-    /// Gathers until `closing` says so, and then finishes what was handed in.
-    pub(crate) async fn run<C, F>(mut self, call: C, mut closing: Listener)
+    /// Gathers until `closing` says so, and then finishes what was handed in. `stuck` is over when calls under way are waited for no
+    /// longer.
+    pub(crate) async fn run<C, F, W>(mut self, call: C, mut closing: Listener, stuck: impl Fn() -> W + Send)
     where
         C: Fn(Vec<I>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = store::Result<Vec<A>>> + Send + 'static,
+        W: Future<Output = ()> + Send,
     {
-        let slots = Arc::new(Semaphore::new(self.bounds.calls_max));
+        let slots = Slots::new(&self.bounds);
         loop {
-            let slot = slots.clone().acquire_owned().await.expect("nobody closes the slots");
+            let waiting_items = self.waiting_items.clone();
+            let slot = slots.take(&stuck, move || waiting_items.load(Ordering::Relaxed) > 0).await;
             let first = match self.left_over.take() {
                 Some(request) => request,
                 None => tokio::select! {
@@ -167,8 +175,7 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
                 });
             }
         }
-        // The last calls are over when all slots are free.
-        let _ = slots.acquire_many(self.bounds.calls_max as u32).await;
+        slots.all_free().await;
     }
 
     /// Everything that waits and fits.
@@ -189,6 +196,57 @@ impl<I: Item, A: Send + 'static> Gathering<I, A> {
             next = self.requests.try_recv().ok();
         }
         batch
+    }
+}
+
+/// Who may make a call.
+struct Slots {
+    eager: Arc<Semaphore>,
+    eager_max: u32,
+    spare: Arc<Semaphore>,
+    spare_max: u32,
+}
+
+impl Slots {
+    fn new(bounds: &Bounds) -> Slots {
+        let eager_max = bounds.eager_max.clamp(1, bounds.calls_max.max(1));
+        let spare_max = bounds.calls_max.saturating_sub(eager_max);
+        Slots {
+            eager: Arc::new(Semaphore::new(eager_max)),
+            eager_max: eager_max as u32,
+            spare: Arc::new(Semaphore::new(spare_max)),
+            spare_max: spare_max as u32,
+        }
+    }
+
+    async fn take<W: Future<Output = ()>>(
+        &self,
+        stuck: impl Fn() -> W,
+        is_waited_for: impl Fn() -> bool,
+    ) -> OwnedSemaphorePermit {
+        let spare = async {
+            if self.spare_max == 0 {
+                return std::future::pending().await;
+            }
+            loop {
+                stuck().await;
+                if is_waited_for() {
+                    return self.spare.clone().acquire_owned().await;
+                }
+            }
+        };
+        let slot = tokio::select! {
+            biased;
+            slot = self.eager.clone().acquire_owned() => slot,
+            slot = spare => slot,
+        };
+        slot.expect("nobody closes the slots")
+    }
+
+    /// The last calls are over.
+    async fn all_free(&self) {
+        let _ = self.eager.acquire_many(self.eager_max).await;
+        let _ = self.spare.acquire_many(self.spare_max).await;
     }
 }
 

@@ -14,7 +14,7 @@ impl Item for u64 {
     }
 }
 
-const BOUNDS: Bounds = Bounds { call_max: 10, calls_max: 2, waiting_max: 1_000, drop_abandoned: false };
+const BOUNDS: Bounds = Bounds { call_max: 10, eager_max: 2, calls_max: 2, waiting_max: 1_000, drop_abandoned: false };
 
 fn closing() -> Signal {
     Signal::new()
@@ -52,7 +52,7 @@ fn run(runtime: &tokio::runtime::Runtime, requests: Vec<Vec<u64>>, call_max: usi
                 Ok(items.into_iter().map(|item| item * 2).collect())
             }
         };
-        let gathering = tokio::spawn(gathering.run(call, stop.listen()));
+        let gathering = tokio::spawn(gathering.run(call, stop.listen(), std::future::pending::<()>));
         let mut callers = JoinSet::new();
         for (at, items) in requests.into_iter().enumerate() {
             let gather = gather.clone();
@@ -92,7 +92,7 @@ async fn what_comes_while_calls_are_under_way_makes_up_the_next_call() {
     let (gather, stop) = (Arc::new(gather), closing());
     let (door, mut calls) = door();
     let open = door.open.clone();
-    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen()));
+    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen(), std::future::pending::<()>));
 
     let ask = |item: u64| {
         let gather = gather.clone();
@@ -116,12 +116,47 @@ async fn what_comes_while_calls_are_under_way_makes_up_the_next_call() {
 }
 
 #[tokio::test]
+async fn a_failure_stays_where_it_is_a_call_that_is_stuck_keeps_nobody_from_the_store() {
+    let (gather, gathering) = gather(Bounds { eager_max: 1, calls_max: 2, ..BOUNDS }, &Counter::noop());
+    let (gather, stop) = (Arc::new(gather), closing());
+    let (door, mut calls) = door();
+    let open = door.open.clone();
+    let patience = Arc::new(tokio::sync::Semaphore::new(0));
+    let ends = patience.clone();
+    let stuck = move || {
+        let ends = ends.clone();
+        async move { ends.acquire().await.unwrap().forget() }
+    };
+    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen(), stuck));
+
+    let ask = |item: u64| {
+        let gather = gather.clone();
+        tokio::spawn(async move { gather.ask(vec![item]).await })
+    };
+    let first = ask(1);
+    assert_eq!(calls.recv().await.unwrap(), [1]);
+    let rest = [2, 3].map(ask);
+    while gather.requests.capacity() > BOUNDS.waiting_max - rest.len() {
+        tokio::task::yield_now().await;
+    }
+    assert!(calls.try_recv().is_err(), "they wait for the call that is under way");
+    patience.add_permits(1);
+    let mut second = calls.recv().await.unwrap();
+    second.sort();
+    assert_eq!(second, [2, 3]);
+    open.add_permits(2);
+    for (caller, item) in [first].into_iter().chain(rest).zip(1u64..) {
+        assert_eq!(caller.await.unwrap().unwrap(), [item * 2]);
+    }
+}
+
+#[tokio::test]
 async fn a_full_gather_turns_callers_away_and_loses_nothing() {
     let (gather, gathering) = gather(Bounds { waiting_max: 2, ..BOUNDS }, &Counter::noop());
     let (gather, stop) = (Arc::new(gather), closing());
     let (door, mut calls) = door();
     let open = door.open.clone();
-    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen()));
+    tokio::spawn(gathering.run(move |items| door.clone().call(items), stop.listen(), std::future::pending::<()>));
 
     let ask = |item: u64| {
         let gather = gather.clone();
@@ -160,7 +195,7 @@ async fn one_bad_request_does_not_spoil_those_gathered_with_it() {
     while gather.requests.capacity() > BOUNDS.waiting_max - 3 {
         tokio::task::yield_now().await;
     }
-    tokio::spawn(gathering.run(call, stop.listen()));
+    tokio::spawn(gathering.run(call, stop.listen(), std::future::pending::<()>));
     let mut answers = vec![];
     for ask in asks {
         answers.push(ask.await.unwrap());
@@ -184,7 +219,7 @@ async fn a_gather_that_closes_finishes_what_it_took_and_refuses_the_rest() {
         tokio::task::yield_now().await;
     }
     stop.raise();
-    gathering.run(|items: Vec<u64>| async move { Ok(items) }, stop.listen()).await;
+    gathering.run(|items: Vec<u64>| async move { Ok(items) }, stop.listen(), std::future::pending::<()>).await;
     for (caller, item) in taken.into_iter().zip(0u64..) {
         assert_eq!(caller.await.unwrap().expect("was taken"), [item]);
     }

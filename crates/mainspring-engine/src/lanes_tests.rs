@@ -9,7 +9,7 @@ use super::*;
 use crate::error::Error;
 use crate::signal::Signal;
 
-const BOUNDS: Bounds = Bounds { call_max: 10, calls_max: 2, waiting_max: 1_000, drop_abandoned: false };
+const BOUNDS: Bounds = Bounds { call_max: 10, eager_max: 2, calls_max: 2, waiting_max: 1_000, drop_abandoned: false };
 
 /// The number of a database; 9 for any.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +36,7 @@ async fn ask(items: &[u8]) -> (Result<Vec<u8>>, Vec<Vec<u8>>) {
             calls.lock().unwrap().push(items.clone());
             async move { if items.contains(&1) { Err(store::Error::Unavailable("it is down".into())) } else { Ok(items) } }
         };
-        tokio::spawn(end.run(call, closing.listen()));
+        tokio::spawn(end.run(call, closing.listen(), std::future::pending::<()>));
     }
     let answer = lanes.ask(items.iter().copied().map(For).collect()).await;
     let mut calls = calls.lock().unwrap().clone();

@@ -20,7 +20,7 @@ use crate::engine::Parts;
 use crate::error::{Error, Result};
 use crate::events::{Events, Stage};
 use crate::gated::Gated;
-use crate::gather::{Bounds, Gathering};
+use crate::gather::{Bounds, Gathering, STUCK_AFTER};
 use crate::health::{Chart, Health};
 use crate::lanes::{Lanes, lanes};
 use crate::measure::Meters;
@@ -102,6 +102,7 @@ impl Node {
         let (mint, meters) = (Mint::new(settings.seed, settings.placement), Meters::new());
         let bounds = Bounds {
             call_max: settings.gather_jobs_max,
+            eager_max: settings.gather_eager_max,
             calls_max: settings.gather_calls_max,
             waiting_max: settings.inflight_max,
             drop_abandoned: false,
@@ -273,7 +274,12 @@ where
 {
     let spawn = |end: Gathering<I, A>| {
         let (node, closing) = (node.clone(), node.closing.listen());
-        tokio::spawn(end.run(move |items| apply(node.clone(), items), closing))
+        let clock = node.clock.clone();
+        let stuck = move || {
+            let clock = clock.clone();
+            async move { clock.patience(STUCK_AFTER).await }
+        };
+        tokio::spawn(end.run(move |items| apply(node.clone(), items), closing, stuck))
     };
     ends.into_iter().map(spawn).collect()
 }

@@ -147,10 +147,11 @@ impl RunArgs {
             progress.bar.inc(1);
         });
         progress.bar.finish_and_clear();
-        match free.is_empty() {
-            true => Ok(println!("all {} mutants were caught", Mutant::ALL.len())),
-            false => bail!("not caught within {CATCH_SEEDS} seeds: {free:?}"),
+        if !free.is_empty() {
+            bail!("not caught within {CATCH_SEEDS} seeds: {free:?}");
         }
+        println!("all {} mutants were caught", Mutant::ALL.len());
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use mainspring_core::id::{NodeId, WorkerId};
 use mainspring_core::name::QueueRef;
 use mainspring_core::name::{QueueName, TenantName};
+use mainspring_core::placement::Placement;
 use mainspring_core::rank::Aging;
 use mainspring_core::seats::{NodeInfo, NodeView, PROTOCOL, Roles, Term};
 use mainspring_core::segment::Segments;
@@ -35,12 +36,20 @@ fn node(number: u128, skew_ms: Option<i64>, version: &str, is_live: bool) -> Clu
         willing: true,
     };
     let view = NodeView { info, seen_at: NOW, until: NOW };
-    ClusterNode { view, is_live, leads: false, holds: Segments::default(), assigned: Segments::default() }
+    ClusterNode { view, is_live, leads: false, holds: Segments::default(), assigned: Segments::default(), unfit: None }
 }
 
 fn cluster(nodes: Vec<ClusterNode>, leader: Option<Term>) -> ClusterView {
     let skew_max = Duration::from_millis(500);
-    ClusterView { node: NodeId(Uuid::nil()), now: NOW, leader, nodes, segments: Vec::new(), skew_max }
+    ClusterView {
+        node: NodeId(Uuid::nil()),
+        now: NOW,
+        leader,
+        nodes,
+        segments: Vec::new(),
+        skew_max,
+        placement: Placement::ONE,
+    }
 }
 
 fn term(seat: Seat, until: Time) -> Term {

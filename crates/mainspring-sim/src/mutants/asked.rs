@@ -35,7 +35,10 @@ impl Mutated {
                 Ask::Turn(turns.into_iter().map(|turn| self.with_version(turn)).collect())
             }
             (Mutant::LedgerRowLost, Ask::Turn(mut turns)) => {
-                turns.iter_mut().filter(|_| self.now_and_then()).for_each(|turn| drop(turn.rows.pop()));
+                turns
+                    .iter_mut()
+                    .filter(|_| self.now_and_then())
+                    .for_each(|turn| turn.rows.truncate(turn.rows.len().saturating_sub(1)));
                 Ask::Turn(turns)
             }
             (Mutant::LeaseWithoutExpiry, Ask::Reclaim(ask)) => Ask::Reclaim(Reclaim { spare_silent: true, ..ask }),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use mainspring_core::id::JobId;
 use mainspring_core::job::{Dependency, Failure, Idempotency, Job, Json, Membership, Origin, Progress, Role};
 use mainspring_core::name::StepName;
+use mainspring_core::placement::Placement;
 use mainspring_core::rank::{Aging, Priority};
 use mainspring_core::retry::RetryPolicy;
 use mainspring_core::schedule::{
@@ -203,7 +204,7 @@ pub fn turn(new: &NewTurn, now: Time, past: &Past) -> Turn {
         let origin = Origin { schedule: new.schedule.name(), occurrence: now };
         jobs.push(Job { origin: Some(Box::new(origin)), ..job(&made, &jobs, now, past) });
     }
-    let warrant = new.paper.warrant(Seat::Segment(segment_of(&schedule)), past);
+    let warrant = new.paper.warrant(Seat::Segment(segment_of(&schedule, Placement::ONE)), past);
     Turn { schedule, expect, to, jobs, rows: new.rows.iter().map(|new| row(new, now)).collect(), warrant }
 }
 

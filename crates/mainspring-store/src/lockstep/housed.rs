@@ -70,14 +70,14 @@ fn lodge(job: J, tenant: T, placement: Placement) -> J {
 pub fn loosely(answer: Answer, placement: Placement) -> Answer {
     match answer {
         answer if placement == Placement::ONE => answer,
-        Answer::Promoted { ready, oldest, mut cancelled, due, more_due, upcoming } => {
+        Answer::Promoted { ready, oldest, mut cancelled, due, more_due, upcoming, refused } => {
             cancelled.sort();
-            Answer::Promoted { ready, oldest, cancelled, due, more_due, upcoming }
+            Answer::Promoted { ready, oldest, cancelled, due, more_due, upcoming, refused }
         }
-        Answer::Reclaimed { mut leases, mut expired, silent } => {
+        Answer::Reclaimed { mut leases, mut expired, silent, deposed } => {
             leases.sort_by_key(|taken| taken.claimed.job.id);
             expired.sort();
-            Answer::Reclaimed { leases, expired, silent }
+            Answer::Reclaimed { leases, expired, silent, deposed }
         }
         other => other,
     }

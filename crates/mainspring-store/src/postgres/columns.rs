@@ -12,15 +12,15 @@ use super::pipeline::{Params, Step};
 use super::slip::{Slips, small};
 
 impl Slips {
-    pub fn into_ready(&self) -> Insert<'_> {
+    pub fn ready_insert(&self) -> Insert<'_> {
         self.insert(&READY, &self.lots)
     }
 
-    pub fn into_waiting(&self) -> Insert<'_> {
+    pub fn waiting_insert(&self) -> Insert<'_> {
         self.insert(&WAITING, &self.segments)
     }
 
-    pub fn into_aside<'a>(&'a self, states: &'a Vec<i16>, paused: &'a Vec<bool>) -> Option<Step<'a>> {
+    pub fn aside_step<'a>(&'a self, states: &'a Vec<i16>, paused: &'a Vec<bool>) -> Option<Step<'a>> {
         let mut params: Params<'a> = self.columns().into_iter().map(|column| column.array()).collect();
         params.extend([&self.segments as &(dyn ToSql + Sync), states, paused]);
         (!self.is_empty()).then(|| Step::new(include_str!("sql/put_aside.sql"), params))

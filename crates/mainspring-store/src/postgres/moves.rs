@@ -257,10 +257,10 @@ impl Moves {
         for ((sql, ids), count) in takes.into_iter().zip(&taken).filter(|((_, ids), _)| !ids.is_empty()) {
             before.push(Step::new(sql, vec![ids, count]));
         }
-        let inserts = [self.waiting.into_waiting(), self.ready.into_ready(), self.ended.insert()];
+        let inserts = [self.waiting.waiting_insert(), self.ready.ready_insert(), self.ended.insert()];
         let mut steps: Vec<Step<'_>> =
             inserts.iter().filter(|insert| !insert.is_large()).filter_map(Insert::step).collect();
-        steps.extend(self.aside.into_aside(&self.aside_states, &self.aside_paused));
+        steps.extend(self.aside.aside_step(&self.aside_states, &self.aside_paused));
         steps.extend(self.executions.step());
         steps.extend(self.notes.step());
         let by_ids = [

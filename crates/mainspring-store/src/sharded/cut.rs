@@ -88,6 +88,7 @@ passes! { Views described by memory:
     gates(tenant: &TenantName, now: Time) -> Vec<GateView>;
     hurdles(tenant: &TenantName, id: JobId, now: Time) -> Option<Vec<Hurdle>>;
     agenda(ask: AgendaAsk) -> Agenda;
+    ailments(now: Time) -> Vec<Ailment>;
 }
 
 passes! { Seats:

@@ -71,17 +71,16 @@ fn settings(config: &Config, address: SocketAddr) -> Settings {
         roles: config.server.roles.0,
         address: Some(address.to_string()),
         version: env!("CARGO_PKG_VERSION").into(),
-        gather_calls_max: calls_max(&config.store.kind),
+        gather_eager_max: calls_at_once(&config.store.kind),
         ..Settings::default()
     }
 }
 
-/// How many calls of a sort are under way at a time. The embedded store joins them into one commit by itself; PostgreSQL does
-/// the more of them at once the more work it makes of them: with 16, batches of 100 took it twice the processor time they take
-/// with two.
-fn calls_max(store: &StoreKind) -> usize {
+/// How many calls of a sort are under way at a time, unless they are stuck. The embedded store joins them into one commit by itself;
+/// PostgreSQL makes the more work of them the more there are: 16 took it twice the processor time that one or two take.
+fn calls_at_once(store: &StoreKind) -> usize {
     match store {
         StoreKind::Postgres(_) => 1,
-        StoreKind::Embedded | StoreKind::Memory => Settings::default().gather_calls_max,
+        StoreKind::Embedded | StoreKind::Memory => Settings::default().gather_eager_max,
     }
 }
