@@ -15,6 +15,7 @@ impl Sharded {
         let mandate = self.leads.mandate(ask.warrant);
         let (mut whole, mut silent) = (Reclaimed::default(), BTreeSet::new());
         let mut limits = self.shares(ask.limit);
+        let mut behind = vec![false; limits.len()];
         loop {
             let answers = self
                 .ask_within(SWEEP_PATIENCE_MAX, |database| {
@@ -25,7 +26,7 @@ impl Sharded {
                 })
                 .await?;
             whole.deposed |= deposed(&answers, &mandate, |part| part.deposed);
-            let behind: Vec<bool> = answers.0.iter().map(|part| part.as_ref().is_some_and(|part| part.more)).collect();
+            note(&mut behind, &answers, |part| part.more);
             for part in answers.some() {
                 whole.leases.extend(part.leases);
                 whole.expired.extend(part.expired);
@@ -56,6 +57,7 @@ impl Sharded {
         let mandate = self.leads.mandate(ask.warrant);
         let mut whole = Pruned::default();
         let mut limits = self.shares(ask.limit);
+        let mut behind = vec![false; limits.len()];
         loop {
             let answers = self
                 .ask_within(SWEEP_PATIENCE_MAX, |database| {
@@ -66,7 +68,7 @@ impl Sharded {
                 })
                 .await?;
             whole.deposed |= deposed(&answers, &mandate, |part| part.deposed);
-            let behind: Vec<bool> = answers.0.iter().map(|part| part.as_ref().is_some_and(|part| part.more)).collect();
+            note(&mut behind, &answers, |part| part.more);
             for part in answers.some() {
                 whole.jobs += part.jobs;
                 whole.keys += part.keys;
@@ -81,6 +83,13 @@ impl Sharded {
             }
         }
         Ok(whole)
+    }
+}
+
+/// Who has more to do. Of those that were not asked this time, what they said before stands.
+fn note<T>(behind: &mut [bool], answers: &Answers<T>, more: impl Fn(&T) -> bool) {
+    for (behind, part) in behind.iter_mut().zip(&answers.0) {
+        *behind = part.as_ref().map_or(*behind, &more);
     }
 }
 

@@ -81,7 +81,13 @@ pub async fn check(client: &Client, book: &Book, schedules: &[Planned]) -> Seen 
     let held = surely_held(&pages, &histories);
     nobody_holds_what_another_holds(&held);
     limits_hold(&pages, &jobs, &held, &mut seen);
-    assert!(!pages.deliveries.is_empty() && pages.late > 0, "nothing was shown: {} late words", pages.late);
+    assert!(
+        !pages.deliveries.is_empty() && pages.late > 0,
+        "nothing was shown: {} deliveries, {} workers vanished, {} late words",
+        pages.deliveries.len(),
+        pages.vanished,
+        pages.late
+    );
     seen
 }
 
