@@ -1,26 +1,31 @@
 -- Ends leases that still hold with success, and writes them into the history. Parameters: jobs, fences, results, by job; now.
 -- Answers id, fence, queue, marks, ready_at of those that did.
 --
--- The row is taken, not locked first: whoever else ends the same lease waits here, and then finds it gone. A look-up by NULL ends
--- before it looks: most have no note.
-WITH gone AS (
-    DELETE FROM leases USING unnest($1::uuid[], $2::bigint[], $3::text[]) AS said (id, fence, result)
-    WHERE leases.id = said.id AND leases.fence = said.fence
-    RETURNING leases.id, leases.fence, leases.worker, leases.claimed_at, leases.ready_at, leases.started_at, leases.taken_fence,
-        leases.queue, leases.attempts, leases.failures, leases.crashes, leases.marks, said.result
+-- Looked up one by one, whatever the statistics say of tables that are empty one moment and full the next: joined freely, the planner
+-- would now and then turn the join around. A look-up by NULL ends before it looks: most have no note.
+WITH held AS MATERIALIZED (
+    SELECT lease.*, said.result
+    FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS said (id, fence, result)
+    CROSS JOIN LATERAL (
+        SELECT ctid AS at, * FROM leases WHERE leases.id = said.id AND leases.fence = said.fence FOR UPDATE
+    ) lease
+), gone AS (
+    DELETE FROM leases WHERE ctid = ANY (ARRAY(SELECT at FROM held)) RETURNING 1
 ), over AS (
     INSERT INTO ended (id, ended_at, ready_at, queue, state, attempts, failures, crashes, marks, outcome, attempt, fence,
                        started_at, worker, result, error_message, error_kind, error_detail)
-    SELECT gone.id, $4::bigint, gone.ready_at, gone.queue, 4, gone.attempts, gone.failures, gone.crashes, gone.marks & ~1, 0,
-           gone.attempts, COALESCE(gone.taken_fence, gone.fence), COALESCE(gone.started_at, gone.claimed_at), gone.worker,
-           gone.result, note.error_message, note.error_kind, note.error_detail
-    FROM gone
+    SELECT held.id, $4::bigint, held.ready_at, held.queue, 4, held.attempts, held.failures, held.crashes, held.marks & ~1, 0,
+           held.attempts, COALESCE(held.taken_fence, held.fence), COALESCE(held.started_at, held.claimed_at), held.worker,
+           held.result, note.error_message, note.error_kind, note.error_detail
+    FROM held
     LEFT JOIN LATERAL (
-        SELECT * FROM notes WHERE notes.id = CASE WHEN gone.marks & 1 <> 0 THEN gone.id END OFFSET 0
+        SELECT * FROM notes WHERE notes.id = CASE WHEN held.marks & 1 <> 0 THEN held.id END OFFSET 0
     ) note ON true
 ), unnoted AS (
-    DELETE FROM notes WHERE id = ANY (ARRAY(SELECT id FROM gone WHERE marks & 1 <> 0))
+    DELETE FROM notes WHERE id = ANY (ARRAY(SELECT id FROM held WHERE marks & 1 <> 0))
 ), counted AS (
-    INSERT INTO counts (queue, running, succeeded) SELECT queue, -count(*), count(*) FROM gone GROUP BY queue
+    INSERT INTO counts (queue, running, succeeded) SELECT queue, -count(*), count(*) FROM held GROUP BY queue
+), checked AS MATERIALIZED (
+    SELECT must_be((SELECT count(*) FROM held), (SELECT count(*) FROM gone))
 )
-SELECT id, fence, queue, marks, ready_at FROM gone
+SELECT id, fence, queue, marks, ready_at FROM held CROSS JOIN checked
