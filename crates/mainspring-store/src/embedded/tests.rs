@@ -33,8 +33,13 @@ impl EmbeddedHome {
 #[async_trait]
 impl Home for EmbeddedHome {
     async fn open(&mut self) -> Arc<dyn Store> {
-        let options = Options { reserve_bytes: 0, ..Options::new(self.0.path()) };
-        let store = Arc::new(Embedded::open(options).expect("the directory is ours alone"));
+        // Whoever answered last may hold the directory for an instant longer.
+        let store = loop {
+            match Embedded::open(Options { reserve_bytes: 0, ..Options::new(self.0.path()) }) {
+                Err(OpenError::InUse { .. }) => tokio::task::yield_now().await,
+                opened => break Arc::new(opened.expect("the directory is ours alone")),
+            }
+        };
         self.1 = Arc::downgrade(&store);
         store
     }

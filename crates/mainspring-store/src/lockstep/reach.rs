@@ -43,7 +43,7 @@ const KINDS: &str = "
     Put/Done Put/Lost Put/Refused Move/Done Move/Lost Move/Refused Gone/Done Gone/Lost
     schedule/some schedules/some ledger/some agenda/some workflow/some workflow/callback workflow/over
     promote/refused reclaim/deposed prune/deposed Put/Deposed Move/Deposed
-    seats/taken seats/held-by-another seats/epoch-2 seats/given-up roll/nodes roll/assigned Assign/Done Assign/Deposed
+    seats/taken seats/held-by-another seats/epoch-2 roll/nodes Assign/Done Assign/Deposed
     prune/jobs prune/keys prune/rows get/some get/none find/some executions/some ahead/some queues/some workers/some";
 
 #[test]

@@ -164,7 +164,7 @@ pub fn call() -> impl Strategy<Value = Call> {
     let sitting = prop_oneof![
         2 => until().prop_map(|until| Sitting::Renew { until }),
         5 => (post(), until()).prop_map(|(post, until)| Sitting::Take { post, until }),
-        3 => post().prop_map(Sitting::GiveUp),
+        1 => post().prop_map(Sitting::GiveUp),
         1 => Just(Sitting::Leave),
     ];
     let node = || (0..N::COUNT).prop_map(N);
@@ -173,6 +173,6 @@ pub fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
         8 => (node(), sitting).prop_map(|(node, sitting)| Call::Seat(node, sitting)),
         2 => (paper(), to, forget).prop_map(|(paper, to, forget)| Call::Assign { paper, to, forget }),
-        3 => Just(Call::Roll),
+        1 => Just(Call::Roll),
     ]
 }

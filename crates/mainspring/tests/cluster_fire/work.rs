@@ -196,7 +196,7 @@ impl Worker {
         let job = self.client.job(holding.job_id).await?;
         let is_over = job.lease.as_ref().is_none_or(|lease| lease.fence != holding.fence);
         // Whoever takes over from a node that died spares workers that seem silent for a while. Every other one waits for it.
-        if !is_over && holding.fence % 2 == 0 {
+        if !is_over && holding.fence.is_multiple_of(2) {
             self.late[at].1 = watch::now();
             return Ok(());
         }

@@ -1,4 +1,5 @@
--- Writes down who is to have which segment. Parameters: segments, nodes.
+-- Writes down who is to have which segment; of two for one segment, the last. Parameters: segments, nodes.
 INSERT INTO assigned (segment, node)
-SELECT segment, node FROM unnest($1::smallint[], $2::uuid[]) AS asked (segment, node) ORDER BY segment
+SELECT DISTINCT ON (segment) segment, node
+FROM unnest($1::smallint[], $2::uuid[]) WITH ORDINALITY AS asked (segment, node, place) ORDER BY segment, place DESC
 ON CONFLICT (segment) DO UPDATE SET node = excluded.node
