@@ -227,6 +227,7 @@ macro_rules! conformance {
             counts_of_a_workflow_follow_its_steps
             a_dead_step_that_is_revived_is_counted_where_it_is
             a_workflow_is_forgotten_with_the_last_of_its_jobs
+            a_job_under_the_id_of_a_callback_that_was_forgotten_is_no_callback
             a_callback_keeps_its_workflow_in_mind
             a_failure_stays_where_it_is_a_workflow_is_its_tenants_own
             the_jobs_of_a_workflow_are_found

@@ -219,6 +219,19 @@ pub async fn a_workflow_is_forgotten_with_the_last_of_its_jobs(stage: Stage) {
     assert_eq!(stage.workflow(1).await, None);
 }
 
+pub async fn a_job_under_the_id_of_a_callback_that_was_forgotten_is_no_callback(stage: Stage) {
+    stage.accept(at(0), vec![step(1, job(1)), job(2), callback(1, job(3))]).await;
+    stage.command(at(1), id(3), cancel()).await;
+    stage.command(at(1), id(3), JobCommand::Delete).await;
+    stage.accept(at(2), vec![child(3, &[1, 2])]).await;
+    stage.run(at(3), 1, succeed()).await;
+    assert_eq!(stage.promote(at(4)).await, 0, "it waits for another parent");
+    stage.run(at(5), 2, succeed()).await;
+    assert_eq!(stage.promote(at(6)).await, 1);
+    assert_eq!(stage.promote(at(7)).await, 0, "it goes once");
+    assert_eq!(stage.state(id(3)).await, State::Ready);
+}
+
 pub async fn a_callback_keeps_its_workflow_in_mind(stage: Stage) {
     stage.accept(at(0), vec![step(1, job(1)), callback(1, job(2))]).await;
     stage.run(at(1), 1, succeed()).await;

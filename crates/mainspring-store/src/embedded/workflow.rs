@@ -91,11 +91,21 @@ pub fn ended(batch: &mut Batch<'_>, id: JobId) -> Result<bool> {
     let (key, Role::Step) = place_of(batch, id)? else { return Ok(false) };
     let row = row(batch, &key)?;
     let (Some(callback), false) = (row.callback(), row.has_unfinished_steps()) else { return Ok(false) };
-    if batch.tables.blocked.get(&batch.txn, callback.as_bytes()).map_err(storage)?.is_none() {
+    if !is_blocked_callback(batch, &key, callback)? {
         return Ok(false);
     }
     batch.put_bytes(batch.tables.callbacks, &tables::workflow(&key.0, key.1), callback.as_bytes())?;
     Ok(true)
+}
+
+/// Whether the callback of a workflow is still Blocked. Once it is forgotten, its id may belong to another job.
+fn is_blocked_callback(batch: &Batch<'_>, (tenant, workflow): &Key, callback: JobId) -> Result<bool> {
+    if batch.tables.blocked.get(&batch.txn, callback.as_bytes()).map_err(storage)?.is_none() {
+        return Ok(false);
+    }
+    let record = read::record(&batch.txn, batch.tables, callback)?;
+    let is_of_tenant = batch.mirror.queues[record.queue as usize].name.tenant == *tenant;
+    Ok(is_of_tenant && record.membership() == Some((*workflow, Role::Callback)))
 }
 
 /// A callback waits no more: it runs, or has ended.

@@ -118,9 +118,8 @@ fn shorten(mut found: Found, play: impl Fn(&Script) -> Result<(), String>) -> Fo
 /// A test named `lockstep` that holds a store to the reference: the engine's name and what makes an empty [`Home`].
 #[macro_export]
 macro_rules! lockstep {
-    ($engine:ident, $new_home:expr $(, $attribute:meta)?) => {
+    ($engine:ident, $new_home:expr) => {
         #[test]
-        $(#[$attribute])?
         fn lockstep() {
             $crate::lockstep::lockstep(
                 concat!(env!("CARGO_MANIFEST_DIR"), "/proptest-regressions/lockstep-", stringify!($engine), ".txt"),

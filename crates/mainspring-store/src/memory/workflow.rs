@@ -55,9 +55,12 @@ impl Book {
         Some(WorkflowView { id, submitted_at: row.submitted_at, counts, callback: row.callback })
     }
 
-    /// The callback, if it is still Blocked though every step has ended.
+    /// The callback, if it is still Blocked though every step has ended. Once it is forgotten, its id may belong to another job.
     pub(super) fn free_callback(&self, row: &Row) -> Option<JobId> {
-        let is_blocked = |id: &JobId| self.jobs.get(id).is_some_and(|entry| entry.standing.state == State::Blocked);
+        let is_blocked = |id: &JobId| {
+            let entry = row.members.get(id).map(|id| &self.jobs[id]);
+            entry.is_some_and(|it| it.has_role(Role::Callback) && it.standing.state == State::Blocked)
+        };
         row.callback.filter(is_blocked).filter(|_| !self.has_unfinished_steps(row))
     }
 
@@ -66,7 +69,12 @@ impl Book {
     }
 
     fn steps<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a Entry> {
-        let is_step = |entry: &&Entry| entry.job.workflow.as_ref().is_some_and(|place| place.role == Role::Step);
-        row.members.iter().map(|id| &self.jobs[id]).filter(is_step)
+        row.members.iter().map(|id| &self.jobs[id]).filter(|entry| entry.has_role(Role::Step))
+    }
+}
+
+impl Entry {
+    fn has_role(&self, role: Role) -> bool {
+        self.job.workflow.as_ref().is_some_and(|place| place.role == role)
     }
 }

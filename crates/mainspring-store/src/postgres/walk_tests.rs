@@ -194,3 +194,33 @@ async fn upkeep_folds_counts_and_changes_nothing_that_can_be_seen() {
     assert_eq!(nodes[0].queues(None).await.unwrap(), before);
     assert_eq!((before[0].counts.ready, before[0].counts.running), (15, 5));
 }
+
+#[tokio::test]
+async fn nothing_accepted_is_lost_of_many_jobs_one_of_which_was_there_already() {
+    const JOBS: u32 = 200;
+    let database = Database::new();
+    let node = nodes(&database, 1).await.remove(0);
+    node.submit(at(0), vec![job(7)]).await.unwrap();
+    // Many, so that they are copied, and plain, so that nobody looks first.
+    for _ in 0..2 {
+        let answers = node.submit(at(0), (1..=JOBS).map(job).collect()).await.unwrap();
+        assert!(answers.iter().all(|answer| matches!(answer, Submitted::Accepted { .. })), "{answers:?}");
+        let ready = node.queues(None).await.unwrap()[0].counts.ready;
+        assert_eq!(ready, u64::from(JOBS), "each is there once");
+    }
+    assert_eq!(claim(&node, 2 * JOBS as usize).await.len(), JOBS as usize);
+}
+
+#[tokio::test]
+async fn limits_are_named_and_a_queue_that_was_bounded_meanwhile_takes_no_more_than_it_may() {
+    let database = Database::new();
+    let nodes = nodes(&database, 2).await;
+    // The first has seen the queue without a bound, and writes to it without a look.
+    nodes[0].submit(at(0), vec![job(1)]).await.unwrap();
+    let bound = Command::Queue { queue: queue_ref("mail"), what: QueueCommand::SetMaxDepth(Some(2)) };
+    nodes[1].command(at(0), vec![bound]).await.unwrap();
+    let answers = nodes[0].submit(at(0), (2..5).map(job).collect()).await.unwrap();
+    let taken = answers.iter().filter(|answer| matches!(answer, Submitted::Accepted { .. })).count();
+    assert_eq!(taken, 1, "{answers:?}");
+    assert!(matches!(answers[2], Submitted::QueueFull { max_depth: 2 }), "{answers:?}");
+}

@@ -1,5 +1,6 @@
 //! Beats in every database, so that a worker may hold jobs of any. A worker lives in the database of its tenant, and that one's
-//! word counts; in the others it is a guest, and one that forgot it, or cannot be reached, ends nothing.
+//! word counts; in the others it is a guest: one that forgot it takes back what it held there, and one that cannot be reached ends
+//! nothing.
 
 use std::collections::BTreeSet;
 
@@ -42,9 +43,20 @@ impl Sharded {
             return Pulse::Unknown;
         }
         let mut whole = Whole::default();
-        said.into_iter().flatten().for_each(|pulse| whole.add(pulse));
+        for (shard, pulse) in self.placement.shards().zip(said) {
+            match pulse {
+                Some(Pulse::Unknown) => whole.lost.extend(held_at(&self.part_of(beat, shard))),
+                Some(pulse) => whole.add(pulse),
+                None => {}
+            }
+        }
         whole.told(beat)
     }
+}
+
+/// What a worker says that it holds.
+fn held_at(beat: &Beat) -> &[LeaseId] {
+    if let BeatKind::Holding { leases, .. } = &beat.kind { leases } else { &[] }
 }
 
 /// What the databases say together.
@@ -78,12 +90,11 @@ impl Whole {
     }
 
     fn told(self, beat: &Beat) -> Pulse {
-        let listed: &[LeaseId] = if let BeatKind::Holding { leases, .. } = &beat.kind { leases } else { &[] };
         Pulse::Alive {
             order: self.order,
             held: self.held,
             cancel: self.cancel.into_iter().collect(),
-            lost: listed.iter().filter(|lease| self.lost.contains(lease)).copied().collect(),
+            lost: held_at(beat).iter().filter(|lease| self.lost.contains(lease)).copied().collect(),
             released: self.released.into_iter().collect(),
             gates: self.gates,
         }

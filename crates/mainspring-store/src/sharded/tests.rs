@@ -5,12 +5,7 @@ mod memory {
 
     crate::conformance!(|| MemorySet::of(3));
     // In three, the two tenants of a script live apart.
-    // Still finds differences: what a silent worker is told to have lost depends on which database wrote it off.
-    crate::lockstep!(
-        sharded,
-        || MemorySet::comparable(3),
-        ignore = "finds differences at heartbeats of workers written off"
-    );
+    crate::lockstep!(sharded, || MemorySet::comparable(3));
 }
 
 /// What differs between one database and two; all of it would take minutes.
