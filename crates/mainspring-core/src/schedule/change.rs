@@ -118,8 +118,8 @@ pub struct Backfill {
     pub placement: Placement,
 }
 
-/// One job now for each occurrence of a past range. The ids are those of the occurrences: one that fired has its job, and
-/// submitting it again changes nothing as long as that job is remembered. If there is `more`, go on after the last row.
+/// One job now for each occurrence of a past range. The ids are those of the occurrences, so the caller can leave out those that it
+/// knows of, from the jobs that are remembered or from the ledger. If there is `more`, go on after the last row.
 pub fn backfill(view: &ScheduleView, calendar: &Calendar, ask: Backfill, now: Time) -> Plan {
     let to = ask.to.min(view.standing.last);
     let max = ask.max.min(limits::BACKFILL_MAX);

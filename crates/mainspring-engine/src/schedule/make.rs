@@ -8,7 +8,7 @@ use mainspring_core::id::JobId;
 use mainspring_core::job::Job;
 use mainspring_core::limits::BACKFILL_MAX;
 use mainspring_core::schedule::{self, LedgerRow, Plan, ScheduleRef, ScheduleView, What};
-use mainspring_core::store::{self, Submitted, To, Turn, Turned};
+use mainspring_core::store::{self, LedgerPlace, LedgerQuery, Submitted, To, Turn, Turned};
 use mainspring_core::time::Time;
 
 use super::change::TURN_TRIES_MAX;
@@ -80,7 +80,8 @@ impl Node {
         let mut plan = schedule::backfill(view, &calendar, step, now);
         let ids: Vec<JobId> = plan.jobs.iter().map(|job| job.id).collect();
         let found = self.store.get(&view.schedule.tenant, ids.clone()).await?;
-        let known: HashSet<JobId> = ids.into_iter().zip(found).filter_map(|(id, job)| job.map(|_| id)).collect();
+        let mut known = self.told_of(&view.schedule.reference(), &plan.rows).await?;
+        known.extend(ids.into_iter().zip(found).filter_map(|(id, job)| job.map(|_| id)));
         let occurrences = occurrences(&plan, &known);
         let more = plan.more;
         plan.jobs.retain(|job| !known.contains(&job.id));
@@ -93,6 +94,23 @@ impl Node {
             Turned::Lost { .. } | Turned::Deposed => Step::Lost,
             Turned::Refused { answer, .. } => Step::Refused(answer),
         })
+    }
+
+    /// The jobs that the ledger knows of in the time of these rows: it outlives them.
+    async fn told_of(&self, schedule: &ScheduleRef, rows: &[LedgerRow]) -> Result<HashSet<JobId>> {
+        let mut told = HashSet::new();
+        let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(told) };
+        let after = last.occurrence.after(Duration::from_millis(1));
+        let mut below = Some(LedgerPlace { occurrence: after, version: 0, index: 0 });
+        while below.is_some() {
+            let page = self.store.ledger(LedgerQuery { schedule: schedule.clone(), below, limit: STEP_MAX }).await?;
+            told.extend(page.rows.iter().filter_map(|row| match row.what {
+                What::Fired { job, .. } | What::Backfilled { job } => Some(job),
+                What::Skipped(_) | What::Missed | What::Triggered { .. } => None,
+            }));
+            below = page.next.filter(|next| next.occurrence >= first.occurrence);
+        }
+        Ok(told)
     }
 
     /// Makes the jobs of a plan that leaves the schedule as it is, and tells of them.

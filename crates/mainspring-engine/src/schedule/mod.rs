@@ -80,6 +80,6 @@ pub struct BackfillOccurrence {
 pub enum BackfillWas {
     /// Its job is made, or by a dry run: would be.
     Filled,
-    /// Its job was there before.
+    /// Its job was there before, and may be forgotten by now.
     Exists,
 }

@@ -2,6 +2,7 @@
 
 use mainspring_core::lifecycle::Status;
 use mainspring_core::schedule::{BadSchedule, Reason};
+use mainspring_core::store::{Command, JobCommand};
 
 use super::lossy::Lossy;
 use super::*;
@@ -117,6 +118,28 @@ async fn a_backfill_makes_what_is_not_there_and_a_dry_run_says_so() {
     let known = all.occurrences.iter().filter(|occurrence| occurrence.was == BackfillWas::Exists).count();
     assert_eq!((all.occurrences.len(), known, all.more), (11, 7, false), "both ends of the range");
     assert_eq!(world.made_by(&at).await.len(), 11);
+}
+
+#[tokio::test]
+async fn every_occurrence_makes_exactly_one_job_even_if_it_is_filled_again_after_that_job_is_forgotten() {
+    let world = World::still();
+    let at = world.put(hourly()).await;
+    world.engine.pause_schedule(&at, "later".into(), Some(START.after(seconds(7_200)))).await.unwrap();
+    world.ground.clock.advance(seconds(7_200));
+    world.engine.resume_schedule(&at).await.unwrap();
+    let ask = BackfillAsk { from: START, to: START.after(seconds(7_200)), max: 10, dry_run: false };
+    let filled = world.engine.backfill(&at, ask).await.unwrap().unwrap();
+    for occurrence in &filled.occurrences {
+        for command in [JobCommand::Cancel { reason: "done".into() }, JobCommand::Delete] {
+            let command = Command::Job { tenant: at.tenant.clone(), id: occurrence.job, what: command };
+            world.engine.store().command(world.ground.clock.now(), vec![command]).await.unwrap();
+        }
+    }
+    assert_eq!(world.made_by(&at).await, [], "all are forgotten");
+    let again = world.engine.backfill(&at, ask).await.unwrap().unwrap();
+    assert_eq!(again.occurrences.len(), filled.occurrences.len());
+    assert!(again.occurrences.iter().all(|occurrence| occurrence.was == BackfillWas::Exists));
+    assert_eq!(world.made_by(&at).await, []);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use mainspring_core::store::{Agenda, AgendaAsk};
 use super::Postgres;
 use super::error::Result;
 use super::numbers::{ms, time};
-use super::pool::query;
+use super::pipeline;
 
 pub(super) async fn agenda(store: &Postgres, ask: &AgendaAsk) -> Result<Agenda> {
     let connection = store.pool.get().await?;
@@ -14,7 +14,7 @@ pub(super) async fn agenda(store: &Postgres, ask: &AgendaAsk) -> Result<Agenda> 
     // No step is shorter than a millisecond, none longer than time itself.
     let step_ms = i64::try_from(ask.step.as_millis()).unwrap_or(i64::MAX).max(1);
     let jobs_max = i64::try_from(ask.jobs_max).unwrap_or(i64::MAX).min(i64::MAX - 1);
-    let rows = query(
+    let rows = pipeline::ask(
         &connection,
         include_str!("sql/agenda.sql"),
         &[&tenant, &ms(ask.from), &ms(ask.until), &step_ms, &jobs_max],

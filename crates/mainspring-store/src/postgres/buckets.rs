@@ -22,7 +22,8 @@ use super::Postgres;
 use super::error::{Fault, Result};
 use super::forget::forget;
 use super::numbers::ms;
-use super::pool::{Transaction, query, transact};
+use super::pipeline::ask;
+use super::pool::{Transaction, transact};
 use super::prune::leaving;
 
 /// How much time a bucket of jobs holds. Every statement on these tables locks all of them, so there should be few.
@@ -83,13 +84,14 @@ impl Bucket {
     }
 }
 
-/// Those that should be there and are not: the rest of the present one, and some ahead. Without the first, what is submitted
-/// until the next begins would pile up in the default partition, which is read whole whenever a bucket is made.
-fn missing(now: Time, width: Duration, there: &[Bucket]) -> Vec<Bucket> {
+/// Those that should be there and are not: the present one, or the rest of it if something lies beside the buckets already, and some
+/// ahead. Without the first, what is submitted until the next begins would pile up in the default partition, which is read whole
+/// whenever a bucket is made.
+fn missing(now: Time, width: Duration, there: &[Bucket], is_fresh: bool) -> Vec<Bucket> {
     let present = Bucket::of(now, width);
     let mut wanted = Vec::new();
-    let rest = Bucket { start: now.after(LEAD).as_millis(), ..present };
-    if !there.iter().any(|bucket| bucket.end() == present.end()) && present.holds(now.after(LEAD)) {
+    let rest = if is_fresh { present } else { Bucket { start: now.after(LEAD).as_millis(), ..present } };
+    if !there.iter().any(|bucket| bucket.end() == present.end()) && present.holds(Time::from_millis(rest.start)) {
         wanted.push(rest);
     }
     let ahead = std::iter::successors(Some(present.next()), |bucket| Some(bucket.next())).take(AHEAD as usize);
@@ -110,10 +112,10 @@ pub(super) async fn tend(store: &Postgres, now: Time, ask: &Prune) -> Result<Ten
 
 async fn tend_now(store: &Postgres, now: Time, ask: &Prune) -> Result<Tended> {
     let (jobs, ledger) = (there(store, "jobs", WIDTH).await?, there(store, "ledger", LEDGER_WIDTH).await?);
-    for bucket in missing(now, WIDTH, &jobs) {
+    for bucket in missing(now, WIDTH, &jobs, is_fresh(store).await?) {
         make(store, make_jobs(bucket)).await?;
     }
-    for bucket in missing(now, LEDGER_WIDTH, &ledger) {
+    for bucket in missing(now, LEDGER_WIDTH, &ledger, false) {
         make(store, make_ledger(bucket)).await?;
     }
     let mut tended = Tended::default();
@@ -139,10 +141,18 @@ async fn tend_now(store: &Postgres, now: Time, ask: &Prune) -> Result<Tended> {
 /// The buckets of a table.
 async fn there(store: &Postgres, table: &str, width: Duration) -> Result<Vec<Bucket>> {
     let connection = store.pool.get().await?;
-    let rows = query(&connection, include_str!("sql/buckets.sql"), &[&table]).await?;
+    let rows = ask(&connection, include_str!("sql/buckets.sql"), &[&table]).await?;
     let start = |name: &str| name.strip_prefix(table)?.strip_prefix('_')?.parse().ok();
     let bucket = |start| Bucket { start, width: width.as_millis() as u64 };
     Ok(rows.iter().filter_map(|row| start(row.get(0)).map(bucket)).collect())
+}
+
+/// Whether no job lies beside the buckets.
+async fn is_fresh(store: &Postgres) -> Result<bool> {
+    let connection = store.pool.get().await?;
+    let sql = "SELECT NOT EXISTS (SELECT FROM jobs_default) AND NOT EXISTS (SELECT FROM ended_default) \
+               AND NOT EXISTS (SELECT FROM executions_default)";
+    Ok(ask(&connection, sql, &[]).await?[0].get(0))
 }
 
 /// Makes a bucket, unless another node tends them.
@@ -164,7 +174,7 @@ async fn begin(txn: &Transaction<'_>) -> Result<bool, Fault> {
     // Scans of whole partitions, which the verbs never do.
     let settings = "SET LOCAL statement_timeout = 0; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on";
     txn.batch_execute(&format!("{settings}; SET LOCAL lock_timeout = {LOCK_WAIT_MS}")).await?;
-    let rows = query(txn, include_str!("sql/bucket_lock.sql"), &[]).await?;
+    let rows = ask(txn, include_str!("sql/bucket_lock.sql"), &[]).await?;
     Ok(rows.first().is_some_and(|row| row.get(0)))
 }
 

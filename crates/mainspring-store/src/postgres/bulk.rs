@@ -5,11 +5,11 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::error::Fault;
-use super::pipeline::Step;
+use super::pipeline::{Params, Step};
 use super::pool::Transaction;
 
 /// From so many rows on, what COPY saves is more than its two round trips cost.
-const COPY_ROWS_MIN: usize = 64;
+pub(super) const COPY_ROWS_MIN: usize = 64;
 
 /// One column of many rows: an array for `unnest`, cell by cell for `COPY`.
 pub(super) trait Column: Sync {
@@ -62,8 +62,12 @@ impl<'a> Insert<'a> {
 
     /// For few rows; nothing for none.
     pub fn step(&self) -> Option<Step<'a>> {
-        let arrays = || self.columns.iter().map(|column| column.array()).collect();
-        (self.rows > 0).then(|| Step::new(self.way.unnest, arrays()))
+        (self.rows > 0).then(|| Step::new(self.way.unnest, self.arrays()))
+    }
+
+    /// The columns, whole.
+    pub fn arrays(&self) -> Params<'a> {
+        self.columns.iter().map(|column| column.array()).collect()
     }
 
     /// For many.

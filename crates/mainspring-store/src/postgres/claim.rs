@@ -20,23 +20,41 @@ use super::lend::{Taking, lend};
 use super::limits::{self, Line};
 use super::numbers::{self, ms, time};
 use super::offers::Offers;
-use super::pipeline::{Step, ask, pipeline};
+use super::pipeline::{Step, ask, ask_at_once, pipeline};
 use super::pool::{Transaction, transact};
 use super::slip::Slip;
 
 pub(super) async fn claim(store: &Postgres, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
-    // Nearly always all who ask may have jobs and there are no limits: then jobs are taken along with the look.
-    let mut guesses = true;
-    let (answers, lines) = transact!(store.pool, |txn| {
-        let guesses = std::mem::replace(&mut guesses, false);
-        claim_in(store, &txn, now, &claims, guesses).await?
-    });
+    let answers = match claim_at_once(store, now, &claims).await? {
+        Some(answers) => answers,
+        None => {
+            let (answers, lines) = transact!(store.pool, |txn| claim_in(store, &txn, now, &claims).await?);
+            if let Some(lines) = lines {
+                *store.limits.lines.lock().expect("nobody panics with it") = lines;
+            }
+            answers
+        }
+    };
     let taken = answers.iter().map(|answer| if let ClaimAnswer::Jobs(jobs) = answer { jobs.len() } else { 0 }).sum();
     store.upkeep.wear(&store.pool, taken);
-    if let Some(lines) = lines {
-        *store.limits.lines.lock().expect("nobody panics with it") = lines;
-    }
     Ok(answers)
+}
+
+/// Nearly always all who ask live and may have jobs, there are no limits, and no job is the step of a workflow: then one statement does
+/// it. Nothing if it does not.
+async fn claim_at_once(store: &Postgres, now: Time, claims: &[Claim]) -> Result<Option<Vec<ClaimAnswer>>> {
+    let all: Vec<(usize, &Claim)> = claims.iter().enumerate().collect();
+    if store.limits.last_version() != 0 || !ask_alike(&all) {
+        return Ok(None);
+    }
+    let connection = store.pool.get().await?;
+    let taking = Taking::of(store, &connection, now, &all, false).await?;
+    let Step { sql, params } = taking.step();
+    let Some(rows) = ask_at_once(&connection, sql, &params).await? else { return Ok(None) };
+    let Some((claimed, _)) = taking.hand_out(store, &connection, rows).await? else { return Ok(None) };
+    let mut answers = vec![ClaimAnswer::Jobs(Vec::new()); claims.len()];
+    hand_over(claimed, &mut answers);
+    Ok(Some(answers))
 }
 
 async fn claim_in(
@@ -44,44 +62,34 @@ async fn claim_in(
     txn: &Transaction<'_>,
     now: Time,
     claims: &[Claim],
-    guesses: bool,
 ) -> Result<(Vec<ClaimAnswer>, Option<Lines>), Fault> {
-    let all: Vec<(usize, &Claim)> = claims.iter().enumerate().collect();
-    let taking = match guesses && store.limits.last_version() == 0 && ask_alike(&all) {
-        true => Some(Taking::of(store, txn, now, &all).await?),
-        false => None,
-    };
     let workers: Vec<Uuid> = claims.iter().map(|claim| claim.worker.0).collect();
-    let mut steps = vec![
+    let steps = [
         limits::share_step(),
         limits::version_step(),
         Step::new(include_str!("sql/claim_workers.sql"), vec![&workers]),
     ];
-    steps.extend(taking.as_ref().map(Taking::step));
     let read = pipeline(txn, &steps).await?;
     let version: i64 = read[1][0].get(0);
     let mut callers = Callers::read(&read[2])?;
     let mut answers: Vec<ClaimAnswer> = claims.iter().map(|claim| callers.admit(now, claim)).collect();
     let admitted = claims.iter().enumerate().filter(|(place, _)| matches!(answers[*place], ClaimAnswer::Jobs(_)));
     let admitted: Vec<(usize, &Claim)> = admitted.collect();
-    let is_wrong = version != 0 || admitted.len() < claims.len();
-    if is_wrong && read.get(3).is_some_and(|taken| !taken.is_empty()) {
-        return Err(Fault::Raced("a worker or a limit changed while jobs were claimed"));
-    }
     callers.write(txn, now).await?;
     if admitted.is_empty() {
         return Ok((answers, None));
     }
-    let (claimed, lines) = match &taking {
-        Some(taking) if !is_wrong => (taking.hand_out(store, txn, &read[3]).await?, None),
-        _ => choose(store, txn, now, version, &admitted).await?,
-    };
+    let (claimed, lines) = choose(store, txn, now, version, &admitted).await?;
+    hand_over(claimed, &mut answers);
+    Ok((answers, lines))
+}
+
+fn hand_over(claimed: Vec<(usize, Claimed)>, answers: &mut [ClaimAnswer]) {
     for (place, claimed) in claimed {
         if let ClaimAnswer::Jobs(jobs) = &mut answers[place] {
             jobs.push(claimed);
         }
     }
-    Ok((answers, lines))
 }
 
 /// Chooses jobs for claims that may have some, and hands them out.
@@ -93,9 +101,12 @@ async fn choose(
     claims: &[(usize, &Claim)],
 ) -> Result<(Vec<(usize, Claimed)>, Option<Lines>), Fault> {
     if version == 0 && ask_alike(claims) {
-        let taking = Taking::of(store, txn, now, claims).await?;
+        let taking = Taking::of(store, txn, now, claims, true).await?;
         let rows = pipeline(txn, &[taking.step()]).await?.remove(0);
-        return Ok((taking.hand_out(store, txn, &rows).await?, None));
+        let handed = taking.hand_out(store, txn, rows).await?;
+        let (claimed, moves) = handed.ok_or(Fault::Raced("a worker left while jobs were claimed"))?;
+        moves.write(txn, Vec::new()).await?;
+        return Ok((claimed, None));
     }
     let (picks, lines) = if version == 0 && claims.iter().all(|(_, claim)| claim.whose == Whose::Own) {
         (Asked::read(store, txn, claims).await?.pick(txn, now, claims).await?, None)

@@ -8,12 +8,12 @@ use tokio_postgres::Row;
 use super::Postgres;
 use super::error::Result;
 use super::numbers::{outcome, time};
-use super::pool::query;
+use super::pipeline::ask;
 use super::record;
 
 pub(super) async fn executions(store: &Postgres, tenant: &TenantName, id: JobId) -> Result<Vec<Execution>> {
     let connection = store.pool.get().await?;
-    let rows = query(&connection, include_str!("sql/executions.sql"), &[&tenant.as_str(), &id.uuid()]).await?;
+    let rows = ask(&connection, include_str!("sql/executions.sql"), &[&tenant.as_str(), &id.uuid()]).await?;
     rows.iter().map(execution).collect()
 }
 

@@ -13,7 +13,8 @@ use uuid::Uuid;
 
 use super::Postgres;
 use super::error::{Fault, Result};
-use super::pool::{Connection, query};
+use super::pipeline;
+use super::pool::Connection;
 use super::view::views;
 
 /// How many jobs one step looks at …
@@ -101,7 +102,7 @@ impl Source {
                 include_str!("sql/find_unfinished.sql")
             }
         };
-        let rows = query(connection, sql, &parameters).await?;
+        let rows = pipeline::ask(connection, sql, &parameters).await?;
         Ok(rows.iter().map(|row| (JobId::from(row.get::<_, Uuid>(0)), row.get(1))).collect())
     }
 }

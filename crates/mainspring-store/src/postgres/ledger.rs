@@ -8,7 +8,7 @@ use super::Postgres;
 use super::error::Result;
 use super::numbers::{ms, time};
 use super::packed::unpack;
-use super::pool::query;
+use super::pipeline;
 use crate::embedded::rows::LedgerEntry;
 
 pub(super) async fn ledger(store: &Postgres, ask: LedgerQuery) -> Result<LedgerPage> {
@@ -20,7 +20,7 @@ pub(super) async fn ledger(store: &Postgres, ask: LedgerQuery) -> Result<LedgerP
     // One more than asked shows whether there is a next page.
     let limit = i64::try_from(ask.limit).unwrap_or(i64::MAX - 1) + 1;
     let sql = include_str!("sql/ledger.sql");
-    let rows = query(&connection, sql, &[&tenant, &schedule, &occurrence, &version, &index, &limit]).await?;
+    let rows = pipeline::ask(&connection, sql, &[&tenant, &schedule, &occurrence, &version, &index, &limit]).await?;
     let mut found: Vec<(LedgerPlace, LedgerRow)> = rows.iter().map(ledger_row).collect::<Result<_>>()?;
     let has_next = found.len() > ask.limit;
     found.truncate(ask.limit);

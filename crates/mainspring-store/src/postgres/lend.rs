@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use deadpool_postgres::GenericClient;
 use mainspring_core::id::{Fence, JobId, WorkerId};
 use mainspring_core::job::{Claimed, Json, Lease, Tally};
 use mainspring_core::lifecycle::State;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 use super::Postgres;
 use super::claim::queues_of;
 use super::error::{Fault, Result, damaged};
+use super::limits;
 use super::moves::{Moves, Place, Who};
 use super::numbers::{ms, time};
 use super::pipeline::{Params, Step};
@@ -34,17 +36,23 @@ pub(super) struct Taking {
     askers: Vec<Uuid>,
     asker_count: i64,
     tenant: String,
+    /// Whether the caller has seen to the workers, and counts the steps of workflows.
+    is_seen_to: bool,
 }
+
+/// Where the fence is in what [`Taking`] reads.
+const FENCE: usize = record::COLUMNS + 4;
 
 impl Taking {
     pub async fn of(
         store: &Postgres,
-        txn: &Transaction<'_>,
+        client: &impl GenericClient,
         now: Time,
         claims: &[(usize, &Claim)],
+        is_seen_to: bool,
     ) -> Result<Taking, Fault> {
         let asked: BTreeSet<QueueRef> = claims.iter().take(1).flat_map(|(_, claim)| queues_of(claim)).collect();
-        let queues = store.queues.find(txn, &asked).await?.into_values().collect();
+        let queues = store.queues.find(client, &asked).await?.into_values().collect();
         let takers = claims.iter().flat_map(|(place, claim)| std::iter::repeat_n((*place, claim.worker.0), claim.max));
         let (places, workers): (Vec<usize>, Vec<Uuid>) = takers.unzip();
         let askers: BTreeSet<Uuid> = claims.iter().map(|(_, claim)| claim.worker.0).collect();
@@ -58,35 +66,41 @@ impl Taking {
             asker_count: askers.len() as i64,
             askers: askers.into_iter().collect(),
             tenant,
+            is_seen_to,
         })
     }
 
     pub fn step(&self) -> Step<'_> {
+        let Taking { queues, count, now, workers, askers, asker_count, tenant, is_seen_to, .. } = self;
         let params: Params<'_> =
-            vec![&self.queues, &self.count, &self.now, &self.workers, &self.askers, &self.asker_count, &self.tenant];
+            vec![queues, count, now, workers, askers, asker_count, tenant, &limits::LOCK, is_seen_to];
         Step::new(include_str!("sql/claim_take.sql"), params)
     }
 
-    /// What each claim is handed, from what the statement answered.
+    /// What each claim is handed, from what the statement answered, and what is to be written about it. Nothing if it decided nothing.
     pub async fn hand_out(
         &self,
         store: &Postgres,
-        txn: &Transaction<'_>,
-        rows: &[Row],
-    ) -> Result<Vec<(usize, Claimed)>, Fault> {
-        let names = store.queues.names(txn, rows.iter().map(|row| row.get(record::COLUMNS + 5))).await?;
+        client: &impl GenericClient,
+        mut rows: Vec<Row>,
+    ) -> Result<Option<(Vec<(usize, Claimed)>, Moves)>, Fault> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        rows.retain(|row| row.get::<_, Option<i64>>(FENCE).is_some());
+        rows.sort_by_key(|row| row.get::<_, i64>(FENCE));
+        let names = store.queues.names(client, rows.iter().map(|row| row.get(FENCE + 1))).await?;
         let mut claimed = Vec::with_capacity(rows.len());
         let mut moves = Moves::default();
         for (row, (claim, worker)) in rows.iter().zip(self.claims.iter().zip(&self.workers)) {
-            let (fence, queue) = (row.get(record::COLUMNS + 4), row.get(record::COLUMNS + 5));
-            let before = slip::tally(row, record::COLUMNS + 6);
-            let who = Who { id: JobId::from(row.get::<_, Uuid>(0)), queue, marks: row.get(record::COLUMNS + 9) };
+            let (fence, queue) = (row.get(FENCE), row.get(FENCE + 1));
+            let before = slip::tally(row, FENCE + 2);
+            let who = Who { id: JobId::from(row.get::<_, Uuid>(0)), queue, marks: row.get(FENCE + 5) };
             moves.counted(who, Place::of(State::Ready), Place::of(State::Running));
             let worker = WorkerId(*worker);
             claimed.push((*claim, claimed_by(worker, time(self.now), row, &names[&queue], fence, before)?));
         }
-        moves.write(txn, Vec::new()).await?;
-        Ok(claimed)
+        Ok(Some((claimed, moves)))
     }
 }
 

@@ -30,7 +30,7 @@ macro_rules! migrations {
 
 /// All there are. One is added at the end; none is ever changed after a release.
 pub const MIGRATIONS: &[Migration] =
-    migrations![(1, "0001_jobs"), (2, "0002_submit"), (3, "0003_moving"), (4, "0004_renew")];
+    migrations![(1, "0001_jobs"), (2, "0002_submit"), (3, "0003_moving"), (4, "0004_renew"), (5, "0005_at_once")];
 
 /// Only one who migrates at a time, in one database. The number is ours: "mainspring" in ASCII, folded.
 const LOCK: i64 = 0x6d61_696e_7370_7267;

@@ -1,11 +1,13 @@
-//! Several statements in one round trip. Decides nothing, and ends no transaction.
+//! Statements: several in one round trip, or one alone. Decides nothing.
 
+use deadpool_postgres::GenericClient;
 use futures_util::future::try_join_all;
+use mainspring_core::store::Error;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::error::Fault;
-use super::pool::Transaction;
+use super::pool::{Connection, Transaction};
 
 pub(super) type Params<'a> = Vec<&'a (dyn ToSql + Sync)>;
 
@@ -34,12 +36,30 @@ pub(super) async fn pipeline(txn: &Transaction<'_>, steps: &[Step<'_>]) -> Resul
     Ok(try_join_all(sent).await?)
 }
 
-/// One statement alone.
+/// One statement alone. It is prepared once a connection.
 pub(super) async fn ask(
-    txn: &Transaction<'_>,
-    sql: &'static str,
+    client: &impl GenericClient,
+    sql: &str,
     params: &[&(dyn ToSql + Sync)],
 ) -> Result<Vec<Row>, Fault> {
-    let statement = txn.prepare_cached(sql).await?;
-    Ok(txn.query(&statement, params).await?)
+    let statement = client.prepare_cached(sql).await?;
+    Ok(client.query(&statement, params).await?)
+}
+
+/// One statement that is a transaction of its own: nobody waits for a beginning and an end. Nothing if somebody else was in the way,
+/// and nothing happened then: the long way will do.
+pub(super) async fn ask_at_once(
+    connection: &Connection,
+    sql: &str,
+    params: &[&(dyn ToSql + Sync)],
+) -> Result<Option<Vec<Row>>, Error> {
+    match ask(connection, sql, params).await {
+        Ok(rows) => Ok(Some(rows)),
+        Err(fault) if fault.is_outdated_plan() => {
+            connection.statement_cache.clear();
+            Ok(None)
+        }
+        Err(fault) if fault.is_passing() => Ok(None),
+        Err(fault) => Err(fault.into()),
+    }
 }

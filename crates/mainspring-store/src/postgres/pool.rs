@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use deadpool_postgres::{GenericClient, Manager, ManagerConfig, Object, RecyclingMethod, Runtime, Timeouts};
 use mainspring_core::store::Error;
-use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -107,16 +106,6 @@ macro_rules! transact {
     }};
 }
 pub(super) use transact;
-
-/// Asks a prepared statement. It is prepared once a connection.
-pub(super) async fn query(
-    client: &impl GenericClient,
-    sql: &str,
-    parameters: &[&(dyn ToSql + Sync)],
-) -> Result<Vec<Row>, Fault> {
-    let statement = client.prepare_cached(sql).await?;
-    Ok(client.query(&statement, parameters).await?)
-}
 
 /// Does a prepared statement; how many rows it changed.
 pub(super) async fn execute(

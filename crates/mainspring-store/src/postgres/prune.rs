@@ -16,7 +16,8 @@ use super::forget::{Leaving, forget};
 use super::limits;
 use super::moves::{Place, Who};
 use super::numbers::{ms, state};
-use super::pool::{Transaction, execute, query, transact};
+use super::pipeline;
+use super::pool::{Transaction, execute, transact};
 use super::warrant;
 
 /// Rows of one transaction: a longer one would hold back the vacuum of the hot tables.
@@ -55,7 +56,7 @@ async fn prune_jobs(txn: &Transaction<'_>, ask: &Prune, left: &mut usize) -> Res
         (include_str!("sql/prune_dead.sql"), ask.dead_before),
     ];
     for (sql, before) in asks {
-        let rows = query(txn, sql, &[&ms(before), &(*left as i64)]).await?;
+        let rows = pipeline::ask(txn, sql, &[&ms(before), &(*left as i64)]).await?;
         let leaving: Vec<Leaving> = rows.iter().map(leaving).collect::<Result<_>>()?;
         forget(txn, &leaving).await?;
         *left -= leaving.len();
@@ -72,6 +73,6 @@ pub(super) fn leaving(row: &Row) -> Result<Leaving> {
 async fn is_more(txn: &Transaction<'_>, now: Time, ask: &Prune) -> Result<bool, Fault> {
     let sql = include_str!("sql/prune_more.sql");
     let times = [ask.ended_before, ask.dead_before, now, ask.ledger_before].map(ms);
-    let rows = query(txn, sql, &[&times[0], &times[1], &times[2], &times[3]]).await?;
+    let rows = pipeline::ask(txn, sql, &[&times[0], &times[1], &times[2], &times[3]]).await?;
     Ok(rows.first().is_some_and(|row| row.get(0)))
 }

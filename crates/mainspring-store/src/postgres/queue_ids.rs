@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::RwLock;
 
+use deadpool_postgres::GenericClient;
 use mainspring_core::name::{QueueName, QueueRef, TenantName};
 use mainspring_core::store::Error;
 
@@ -28,7 +29,7 @@ impl QueueIds {
     /// The numbers of those of these queues that there are. To be called before the transaction makes any.
     pub async fn find(
         &self,
-        txn: &Transaction<'_>,
+        client: &impl GenericClient,
         asked: &BTreeSet<QueueRef>,
     ) -> Result<HashMap<QueueRef, i32>, Fault> {
         let mut found = HashMap::new();
@@ -44,7 +45,7 @@ impl QueueIds {
         }
         if !unknown.is_empty() {
             let (tenants, names) = texts(&unknown);
-            let rows = ask(txn, include_str!("sql/queues_by_name.sql"), &[&tenants, &names]).await?;
+            let rows = ask(client, include_str!("sql/queues_by_name.sql"), &[&tenants, &names]).await?;
             let mut known = self.known.write().expect("nobody panics with it");
             for row in rows {
                 let queue = queue_ref(row.get(1), row.get(2))?;
@@ -72,9 +73,9 @@ impl QueueIds {
         self.known.write().expect("nobody panics with it").bounded.extend(ids);
     }
 
-    pub fn were_bounded(&self, ids: &[i32]) -> bool {
+    pub fn were_bounded<'a>(&self, mut ids: impl Iterator<Item = &'a i32>) -> bool {
         let known = self.known.read().expect("nobody panics with it");
-        ids.iter().any(|id| known.bounded.contains(id))
+        ids.any(|id| known.bounded.contains(id))
     }
 
     /// Whether there is room for so many more.
@@ -95,10 +96,10 @@ impl QueueIds {
     /// The names of these numbers, in a transaction that makes no queues. Each was read from a table, so there is one.
     pub async fn names(
         &self,
-        txn: &Transaction<'_>,
+        client: &impl GenericClient,
         ids: impl IntoIterator<Item = i32>,
     ) -> Result<HashMap<i32, QueueRef>, Fault> {
-        let names = self.names_here(txn, ids).await?;
+        let names = self.names_here(client, ids).await?;
         if names.keys().any(|id| !self.known.read().expect("nobody panics with it").refs.contains_key(id)) {
             let mut known = self.known.write().expect("nobody panics with it");
             for (id, queue) in &names {
@@ -112,7 +113,7 @@ impl QueueIds {
     /// The same in any transaction; nothing new is remembered.
     pub async fn names_here(
         &self,
-        txn: &Transaction<'_>,
+        client: &impl GenericClient,
         ids: impl IntoIterator<Item = i32>,
     ) -> Result<HashMap<i32, QueueRef>, Fault> {
         let mut found = HashMap::new();
@@ -128,7 +129,7 @@ impl QueueIds {
         }
         if !unknown.is_empty() {
             let asked: Vec<i32> = unknown.iter().copied().collect();
-            for row in ask(txn, include_str!("sql/queues_by_id.sql"), &[&asked]).await? {
+            for row in ask(client, include_str!("sql/queues_by_id.sql"), &[&asked]).await? {
                 found.insert(row.get(0), queue_ref(row.get(1), row.get(2))?);
             }
             if let Some(id) = unknown.iter().find(|id| !found.contains_key(id)) {

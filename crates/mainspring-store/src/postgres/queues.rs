@@ -8,13 +8,13 @@ use tokio_postgres::Row;
 use super::Postgres;
 use super::error::Result;
 use super::numbers::time;
-use super::pool::query;
+use super::pipeline::ask;
 use super::queue_ids::queue_ref;
 
 pub(super) async fn queues(store: &Postgres, tenant: Option<&TenantName>) -> Result<Vec<QueueView>> {
     let connection = store.pool.get().await?;
     let tenant = tenant.map(TenantName::as_str);
-    let rows = query(&connection, include_str!("sql/queues.sql"), &[&tenant]).await?;
+    let rows = ask(&connection, include_str!("sql/queues.sql"), &[&tenant]).await?;
     rows.iter().map(queue_view).collect()
 }
 

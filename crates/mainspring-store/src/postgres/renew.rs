@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 
 use super::error::{Fault, Result};
 use super::pipeline::ask;
-use super::pool::{Pool, query, transact};
+use super::pool::{Pool, transact};
 
 /// Dead rows that are left after a vacuum and not worth the trouble. Few in tests, which cannot wait for many.
 pub(super) const DEAD_MIN: u64 = if cfg!(test) { 5_000 } else { 50_000 };
@@ -40,7 +40,7 @@ pub(super) async fn renew(pool: &Pool) -> Result<Vec<&'static str>> {
 
 async fn worn(pool: &Pool) -> Result<Vec<&'static str>> {
     let connection = pool.get().await?;
-    let rows = query(&connection, include_str!("sql/doctor_tables.sql"), &[]).await?;
+    let rows = ask(&connection, include_str!("sql/doctor_tables.sql"), &[]).await?;
     let count = |row: &tokio_postgres::Row, at: usize| row.get::<_, i64>(at).unsigned_abs();
     let worn = rows.iter().filter(|row| is_worn(count(row, 1), count(row, 2)));
     Ok(worn.filter_map(|row| TABLES.into_iter().find(|table| *table == row.get::<_, &str>(0))).collect())

@@ -8,13 +8,13 @@ use tokio_postgres::Row;
 use super::Postgres;
 use super::error::{Result, damaged};
 use super::packed::{pack, unpack};
-use super::pool::query;
+use super::pipeline;
 use crate::embedded::rows::{ScheduleRow, StandingRow};
 
 pub(super) async fn schedule(store: &Postgres, schedule: &ScheduleRef) -> Result<Option<ScheduleView>> {
     let connection = store.pool.get().await?;
     let (tenant, name) = (schedule.tenant.as_str(), schedule.name.as_str());
-    let rows = query(&connection, include_str!("sql/schedule.sql"), &[&tenant, &name]).await?;
+    let rows = pipeline::ask(&connection, include_str!("sql/schedule.sql"), &[&tenant, &name]).await?;
     rows.first().map(schedule_view).transpose()
 }
 
@@ -24,7 +24,7 @@ pub(super) async fn schedules(store: &Postgres, ask: ScheduleQuery) -> Result<Sc
     // One more than asked shows whether there is a next page.
     let limit = i64::try_from(ask.limit).unwrap_or(i64::MAX - 1) + 1;
     let sql = include_str!("sql/schedules.sql");
-    let rows = query(&connection, sql, &[&ask.tenant.as_str(), &above, &limit]).await?;
+    let rows = pipeline::ask(&connection, sql, &[&ask.tenant.as_str(), &above, &limit]).await?;
     let mut schedules: Vec<ScheduleView> = rows.iter().map(schedule_view).collect::<Result<_>>()?;
     let has_next = schedules.len() > ask.limit;
     schedules.truncate(ask.limit);

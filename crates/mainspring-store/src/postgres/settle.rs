@@ -20,25 +20,33 @@ use super::limits;
 use super::moves::Moves;
 use super::pipeline::{Step, pipeline};
 use super::pool::{Transaction, transact};
-use super::succeed::succeed;
+use super::succeed::{succeed, succeed_at_once};
 
 pub(super) async fn settle(store: &Postgres, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
-    let answers = transact!(store.pool, |txn| settle_in(store, &txn, now, &settlements).await?);
+    // Of two that name the same lease, the first is applied.
+    let mut asked: BTreeMap<LeaseId, &Verdict> = BTreeMap::new();
+    for Settlement { lease, verdict } in &settlements {
+        asked.entry(*lease).or_insert(verdict);
+    }
+    let mut settled = succeed_at_once(store, now, &mut asked).await?;
+    if !asked.is_empty() {
+        settled.extend(transact!(store.pool, |txn| settle_in(store, &txn, now, &settlements, asked.clone()).await?));
+    }
+    // Whoever comes second in the batch finds it gone.
+    let answers: Vec<Settled> =
+        settlements.iter().map(|said| settled.remove(&said.lease).unwrap_or(Settled::Stale)).collect();
     store.upkeep.wear(&store.pool, answers.len());
     Ok(answers)
 }
 
+/// What became of those that held, of those that are asked for.
 async fn settle_in(
     store: &Postgres,
     txn: &Transaction<'_>,
     now: Time,
     settlements: &[Settlement],
-) -> Result<Vec<Settled>, Fault> {
-    // Of two that name the same lease, the first is applied.
-    let mut asked: BTreeMap<LeaseId, &Verdict> = BTreeMap::new();
-    for Settlement { lease, verdict } in settlements {
-        asked.entry(*lease).or_insert(verdict);
-    }
+    mut asked: BTreeMap<LeaseId, &Verdict>,
+) -> Result<HashMap<LeaseId, Settled>, Fault> {
     let mut moves = Moves::default();
     let mut settled = match store.limits.last_version() {
         0 => succeed(store, txn, now, &mut asked, &mut moves).await?,
@@ -67,18 +75,15 @@ async fn settle_in(
         Some(keeper) => keeper.write(txn).await?,
         None => Vec::new(),
     };
-    // Whoever comes second in the batch finds it gone.
-    let mut answers: Vec<Settled> =
-        settlements.iter().map(|said| settled.remove(&said.lease).unwrap_or(Settled::Stale)).collect();
-    for (answer, Settlement { lease, .. }) in answers.iter_mut().zip(settlements) {
-        if let Settled::Applied { state, awaited, gates, queue, .. } = answer {
+    for (lease, settlement) in &mut settled {
+        if let Settled::Applied { state, awaited, gates, queue, .. } = settlement {
             *awaited |= state.is_final() && followed.is_awaited(lease.job);
             if let Some(keeper) = &keeper {
                 *gates = keeper.tell(lease.job, &queue.tenant, gates.take(), &opened);
             }
         }
     }
-    Ok(answers)
+    Ok(settled)
 }
 
 /// Which limits hold, and the leases that still do, locked.

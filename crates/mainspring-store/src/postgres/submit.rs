@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use deadpool_postgres::GenericClient;
 use mainspring_core::id::JobId;
 use mainspring_core::job::{Job, Role};
 use mainspring_core::lifecycle::State;
@@ -13,21 +14,27 @@ use mainspring_core::name::{IdempotencyKey, QueueRef, TenantName};
 use mainspring_core::store::{Error, Submitted};
 use mainspring_core::time::Time;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::Postgres;
+use super::bulk::COPY_ROWS_MIN;
 use super::error::{Fault, Result, damaged};
 use super::moves::{Moves, Place, Who};
 use super::numbers::{self, ms, time};
-use super::pipeline::{Step, ask, pipeline};
+use super::pipeline::{Step, ask, ask_at_once, pipeline};
 use super::plan::{Bounded, Known, Made, Plan, Seen, Taken, are_together};
 use super::pool::{Transaction, transact};
 use super::record::Records;
-use super::slip::Slip;
+use super::slip::{Slip, Slips};
 
 pub(super) async fn submit(store: &Postgres, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
     // Nearly always a job meets nothing: then it is written without a look. What was overlooked undoes the transaction.
     let mut guesses = jobs.iter().all(meets_nothing);
+    if guesses && let Some(answers) = submit_at_once(store, now, &jobs).await? {
+        store.upkeep.wear(&store.pool, 0);
+        return Ok(answers);
+    }
     let answers = transact!(store.pool, |txn| {
         let mut answers = None;
         if std::mem::take(&mut guesses) {
@@ -47,21 +54,59 @@ fn meets_nothing(job: &Job) -> bool {
     job.idempotency.is_none() && job.depends_on.is_empty() && job.workflow.is_none()
 }
 
-/// Takes in jobs that meet nothing, if their ids are new and their queues are known and take any number. Nothing if a queue is not.
+/// Takes in a few jobs that meet nothing and are ready at once, by one statement. Nothing if that is not all there is to it.
+async fn submit_at_once(store: &Postgres, now: Time, jobs: &[Job]) -> Result<Option<Vec<Submitted>>> {
+    if store.limits.last_version() != 0 || jobs.len() >= COPY_ROWS_MIN {
+        return Ok(None);
+    }
+    let connection = store.pool.get().await?;
+    let Some((plan, answers)) = plan_new(store, &connection, now, jobs).await? else { return Ok(None) };
+    let (mut records, mut slips) = (Records::default(), Slips::default());
+    let mut counts: BTreeMap<i32, i64> = BTreeMap::new();
+    for Taken { job, state, .. } in &plan.taken {
+        if *state != State::Ready {
+            return Ok(None);
+        }
+        let queue = plan.known.queue_ids[&job.queue_ref()];
+        records.push(job, queue);
+        slips.push(&Slip::new(job, queue));
+        *counts.entry(queue).or_default() += 1;
+    }
+    let (queues, counts): (Vec<i32>, Vec<i64>) = counts.into_iter().unzip();
+    let mut params = records.insert().arrays();
+    params.extend([&slips.lanes as &(dyn ToSql + Sync), &slips.ready, &slips.expiries, &slips.marks, &queues, &counts]);
+    let written = ask_at_once(&connection, include_str!("sql/submit_plain.sql"), &params).await?;
+    let is_written = written.is_some_and(|rows| rows[0].get(0));
+    Ok(is_written.then_some(answers))
+}
+
+/// What becomes of jobs that meet nothing, if their ids are new and their queues are known and take any number. Nothing if a queue is
+/// not.
+async fn plan_new<'a>(
+    store: &Postgres,
+    client: &impl GenericClient,
+    now: Time,
+    jobs: &'a [Job],
+) -> Result<Option<(Plan<'a>, Vec<Submitted>)>, Fault> {
+    let queues: BTreeSet<QueueRef> = jobs.iter().map(Job::queue_ref).collect();
+    let queue_ids = store.queues.find(client, &queues).await?;
+    if queue_ids.len() < queues.len() || store.queues.were_bounded(queue_ids.values()) {
+        return Ok(None);
+    }
+    let mut plan = Plan { now, known: Known { queue_ids, ..Known::default() }, taken: Vec::new() };
+    let answers = jobs.chunk_by(are_together).flat_map(|jobs| plan.together(jobs)).collect();
+    Ok(Some((plan, answers)))
+}
+
+/// Takes them in.
 async fn submit_new(
     store: &Postgres,
     txn: &Transaction<'_>,
     now: Time,
     jobs: &[Job],
 ) -> Result<Option<Vec<Submitted>>, Fault> {
-    let queues: BTreeSet<QueueRef> = jobs.iter().map(Job::queue_ref).collect();
-    let queue_ids = store.queues.find(txn, &queues).await?;
-    let numbers: Vec<i32> = queue_ids.values().copied().collect();
-    if queue_ids.len() < queues.len() || store.queues.were_bounded(&numbers) {
-        return Ok(None);
-    }
-    let mut plan = Plan { now, known: Known { queue_ids, ..Known::default() }, taken: Vec::new() };
-    let answers = jobs.chunk_by(are_together).flat_map(|jobs| plan.together(jobs)).collect();
+    let Some((plan, answers)) = plan_new(store, txn, now, jobs).await? else { return Ok(None) };
+    let numbers: Vec<i32> = plan.known.queue_ids.values().copied().collect();
     let bounded =
         write(store, txn, plan, vec![Step::new(include_str!("sql/submit_bounded.sql"), vec![&numbers])]).await?;
     if !bounded.is_empty() {

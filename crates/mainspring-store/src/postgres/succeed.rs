@@ -1,25 +1,56 @@
 //! Ends leases with success, which is how most end: one statement from the lease to the history, without a look in between. Only
 //! while there are no limits: then nobody has to be let out of a gate.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
+use deadpool_postgres::GenericClient;
 use mainspring_core::id::{Fence, JobId, LeaseId};
 use mainspring_core::job::Json;
 use mainspring_core::lifecycle::State;
 use mainspring_core::store::Settled;
 use mainspring_core::time::Time;
 use mainspring_core::verdict::Verdict;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::Postgres;
-use super::error::Fault;
+use super::error::{Fault, Result};
 use super::limits;
 use super::moves::{Moves, Place, Who};
 use super::numbers::{marks, ms, time};
-use super::pipeline::{Step, pipeline};
+use super::pipeline::{Step, ask_at_once, pipeline};
 use super::pool::Transaction;
 
-/// Takes the successes out of `asked`; what became of those that held. What is left to be written is in `moves`.
+/// The leases that are to end so.
+#[derive(Debug)]
+struct Successes<'a> {
+    jobs: Vec<Uuid>,
+    fences: Vec<i64>,
+    results: Vec<Option<&'a str>>,
+    now: i64,
+    /// Whether we count the steps of workflows.
+    counts_steps: bool,
+}
+
+/// Ends those successes that are nothing but that, in a transaction of their own, and takes them out of `asked`; what became of them.
+pub(super) async fn succeed_at_once(
+    store: &Postgres,
+    now: Time,
+    asked: &mut BTreeMap<LeaseId, &Verdict>,
+) -> Result<HashMap<LeaseId, Settled>> {
+    let successes = Successes::of(now, asked, false);
+    if store.limits.last_version() != 0 || successes.jobs.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let connection = store.pool.get().await?;
+    let Step { sql, params } = successes.step();
+    let Some(rows) = ask_at_once(&connection, sql, &params).await? else { return Ok(HashMap::new()) };
+    let settled = settled(store, &connection, &rows, &mut Moves::default()).await?;
+    asked.retain(|lease, _| !settled.contains_key(lease));
+    Ok(settled)
+}
+
+/// Ends the successes of `asked` and takes them out; what became of those that held. What is left to be written is in `moves`.
 pub(super) async fn succeed(
     store: &Postgres,
     txn: &Transaction<'_>,
@@ -27,32 +58,49 @@ pub(super) async fn succeed(
     asked: &mut BTreeMap<LeaseId, &Verdict>,
     moves: &mut Moves,
 ) -> Result<HashMap<LeaseId, Settled>, Fault> {
-    let (mut jobs, mut fences, mut results) = (Vec::new(), Vec::new(), Vec::new());
-    asked.retain(|lease, verdict| {
-        let Verdict::Succeed { result } = verdict else { return true };
-        jobs.push(lease.job.uuid());
-        // What nobody can hold is no number of ours either.
-        fences.push(i64::try_from(lease.fence.0).unwrap_or(-1));
-        results.push(result.as_ref().map(Json::as_str));
-        false
-    });
-    if jobs.is_empty() {
+    let successes = Successes::of(now, asked, true);
+    if successes.jobs.is_empty() {
         return Ok(HashMap::new());
     }
-    let at = ms(now);
-    let end = Step::new(include_str!("sql/settle_succeed.sql"), vec![&jobs, &fences, &results, &at]);
-    let release = Step::new(include_str!("sql/settle_release.sql"), vec![&jobs]);
-    let answers = pipeline(txn, &[limits::share_step(), limits::version_step(), end, release]).await?;
+    let answers = pipeline(txn, &[limits::share_step(), limits::version_step(), successes.step()]).await?;
     let version: i64 = answers[1][0].get(0);
     if version != 0 {
         // Remembered, so that the next try takes the long way.
         store.limits.rules(txn, version).await?;
         return Err(Fault::Raced("limits were set while jobs were settled"));
     }
-    let names = store.queues.names(txn, answers[2].iter().map(|row| row.get(2))).await?;
-    let awaited: HashSet<Uuid> = answers[3].iter().map(|row| row.get(0)).collect();
-    let mut settled = HashMap::with_capacity(answers[2].len());
-    for row in &answers[2] {
+    asked.retain(|_, verdict| !matches!(verdict, Verdict::Succeed { .. }));
+    settled(store, txn, &answers[2], moves).await
+}
+
+impl<'a> Successes<'a> {
+    fn of(now: Time, asked: &BTreeMap<LeaseId, &'a Verdict>, counts_steps: bool) -> Successes<'a> {
+        let (mut jobs, mut fences, mut results) = (Vec::new(), Vec::new(), Vec::new());
+        for (lease, verdict) in asked {
+            let Verdict::Succeed { result } = verdict else { continue };
+            jobs.push(lease.job.uuid());
+            // What nobody can hold is no number of ours either.
+            fences.push(i64::try_from(lease.fence.0).unwrap_or(-1));
+            results.push(result.as_ref().map(Json::as_str));
+        }
+        Successes { jobs, fences, results, now: ms(now), counts_steps }
+    }
+
+    fn step(&self) -> Step<'_> {
+        let Successes { jobs, fences, results, now, counts_steps } = self;
+        Step::new(include_str!("sql/settle_succeed.sql"), vec![jobs, fences, results, now, &limits::LOCK, counts_steps])
+    }
+}
+
+async fn settled(
+    store: &Postgres,
+    client: &impl GenericClient,
+    rows: &[Row],
+    moves: &mut Moves,
+) -> Result<HashMap<LeaseId, Settled>, Fault> {
+    let names = store.queues.names(client, rows.iter().map(|row| row.get(2))).await?;
+    let mut settled = HashMap::with_capacity(rows.len());
+    for row in rows {
         let id = JobId::from(row.get::<_, Uuid>(0));
         let lease = LeaseId { job: id, fence: Fence(row.get::<_, i64>(1) as u64) };
         let who = Who { id, queue: row.get(2), marks: row.get::<_, i16>(3) & !marks::NOTED };
@@ -61,7 +109,7 @@ pub(super) async fn succeed(
             state: State::Succeeded,
             ready_at: time(row.get(4)),
             queue: names[&who.queue].clone(),
-            awaited: awaited.contains(&id.uuid()),
+            awaited: row.get(5),
             gates: None,
         };
         settled.insert(lease, settlement);

@@ -16,8 +16,9 @@ use mainspring_core::time::Time;
 
 use super::Postgres;
 use super::error::{Fault, Result, damaged};
+use super::pipeline::ask;
 use super::plan::Plan;
-use super::pool::{Transaction, query, transact};
+use super::pool::{Transaction, transact};
 use super::submit;
 use super::warrant::Epochs;
 
@@ -81,7 +82,7 @@ async fn hold<'t>(txn: &Transaction<'_>, turns: &'t [Turn]) -> Result<BTreeMap<&
     }
     let (tenants, names): (Vec<&str>, Vec<&str>) =
         known.keys().map(|schedule| (schedule.tenant.as_str(), schedule.name.as_str())).unzip();
-    for row in query(txn, include_str!("sql/turn_hold.sql"), &[&tenants, &names]).await? {
+    for row in ask(txn, include_str!("sql/turn_hold.sql"), &[&tenants, &names]).await? {
         let schedule = ScheduleRef {
             tenant: submit::tenant(row.get(0))?,
             name: ScheduleName::parse(row.get(1)).map_err(|error| damaged(format!("a schedule: {error}")))?,
@@ -102,7 +103,7 @@ impl<'t> Table<'t> {
         // Only for those that are made: a version that nobody has is no harm, but it would tell of a refusal.
         let rows = match count {
             0 => Vec::new(),
-            count => query(txn, include_str!("sql/turn_versions.sql"), &[&count]).await?,
+            count => ask(txn, include_str!("sql/turn_versions.sql"), &[&count]).await?,
         };
         let mut versions: Vec<u64> = rows.iter().map(|row| row.get::<_, i64>(0).unsigned_abs()).collect();
         versions.sort_unstable();

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::error::{Fault, Result, damaged};
 use super::numbers::{state, time};
-use super::pool::query;
+use super::pipeline::ask;
 use super::queue_ids::queue_ref;
 use super::record;
 
@@ -36,7 +36,7 @@ pub(super) async fn seen(client: &impl GenericClient, ids: &[JobId]) -> Result<H
     }
     let ids: Vec<Uuid> = ids.iter().map(JobId::uuid).collect();
     let sql = concat!(include_str!("sql/view.sql"), "WHERE jobs.id = ANY ($1)");
-    let rows = query(client, sql, &[&ids]).await?;
+    let rows = ask(client, sql, &[&ids]).await?;
     rows.iter().map(|row| read(row).map(|seen| (seen.view.job.id, seen)).map_err(Fault::from)).collect()
 }
 

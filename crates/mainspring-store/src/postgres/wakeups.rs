@@ -26,6 +26,8 @@ pub(super) const CHANNEL: &str = "mainspring";
 /// How many calls a node may be behind in listening before it misses some.
 const BEHIND_MAX: usize = 1024;
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+/// What comes so soon after a hint that was sent goes together: under load a hint for each call would cost as much as the call.
+const HINTS_PAUSE: Duration = Duration::from_millis(10);
 
 /// The wakeups of one node.
 #[derive(Debug)]
@@ -112,16 +114,8 @@ impl Line {
                 Err(error) => said(&error),
             };
             tracing::warn!("hints of other nodes are not heard, polling stands in: {why}");
-            self.pause().await;
+            pause(RECONNECT_PAUSE).await;
         }
-    }
-
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "a lost connection is tried again after a while; nothing is decided by it"
-    )]
-    async fn pause(&self) {
-        tokio::time::sleep(RECONNECT_PAUSE).await;
     }
 
     async fn session(&self) -> Result<(), Error> {
@@ -165,7 +159,13 @@ impl Line {
             let payloads = self.shared.take().payloads();
             if !payloads.is_empty() {
                 client.query(&notify, &[&CHANNEL, &payloads]).await?;
+                pause(HINTS_PAUSE).await;
             }
         }
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "hints and lost connections can wait; nothing is decided by it")]
+async fn pause(time: Duration) {
+    tokio::time::sleep(time).await;
 }

@@ -10,11 +10,11 @@ use tokio_postgres::Row;
 use super::Postgres;
 use super::error::{Result, damaged};
 use super::numbers::{order, time};
-use super::pool::query;
+use super::pipeline::ask;
 
 pub(super) async fn workers(store: &Postgres) -> Result<Vec<WorkerView>> {
     let connection = store.pool.get().await?;
-    let rows = query(&connection, include_str!("sql/workers.sql"), &[]).await?;
+    let rows = ask(&connection, include_str!("sql/workers.sql"), &[]).await?;
     rows.iter().map(worker).collect()
 }
 

@@ -8,12 +8,12 @@ use uuid::Uuid;
 use super::Postgres;
 use super::error::Result;
 use super::numbers::time;
-use super::pool::query;
+use super::pipeline::ask;
 use super::queues::counts;
 
 pub(super) async fn workflow(store: &Postgres, tenant: &TenantName, id: WorkflowId) -> Result<Option<WorkflowView>> {
     let connection = store.pool.get().await?;
-    let rows = query(&connection, include_str!("sql/workflow.sql"), &[&tenant.as_str(), &id.0]).await?;
+    let rows = ask(&connection, include_str!("sql/workflow.sql"), &[&tenant.as_str(), &id.0]).await?;
     Ok(rows.first().map(|row| WorkflowView {
         id,
         submitted_at: time(row.get(0)),

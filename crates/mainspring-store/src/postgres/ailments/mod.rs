@@ -13,7 +13,7 @@ use tokio_postgres::Row;
 
 use super::Postgres;
 use super::error::Result;
-use super::pool::query;
+use super::pipeline::ask;
 use check::{Connections, Holder, Setting, Table};
 
 /// A transaction that is open for longer is nobody's batch any more.
@@ -24,10 +24,10 @@ pub(super) async fn ailments(store: &Postgres, long: Duration) -> Result<Vec<Ail
     let connection = store.pool.get().await?;
     let place = &*store.pool.place;
     let long_ms = i64::try_from(long.as_millis()).unwrap_or(i64::MAX);
-    let holders = query(&connection, include_str!("../sql/doctor_holders.sql"), &[&long_ms]).await?;
-    let settings = query(&connection, include_str!("../sql/doctor_settings.sql"), &[]).await?;
-    let tables = query(&connection, include_str!("../sql/doctor_tables.sql"), &[]).await?;
-    let connections = query(&connection, include_str!("../sql/doctor_connections.sql"), &[]).await?;
+    let holders = ask(&connection, include_str!("../sql/doctor_holders.sql"), &[&long_ms]).await?;
+    let settings = ask(&connection, include_str!("../sql/doctor_settings.sql"), &[]).await?;
+    let tables = ask(&connection, include_str!("../sql/doctor_tables.sql"), &[]).await?;
+    let connections = ask(&connection, include_str!("../sql/doctor_connections.sql"), &[]).await?;
     let holders: Vec<Holder> = holders.iter().map(holder).collect();
     let settings: Vec<Setting> = settings.iter().map(setting).collect();
     let tables: Vec<Table> = tables.iter().map(table).collect();

@@ -103,7 +103,7 @@ impl Loader {
 
     async fn moving(&self) -> Result<Option<tokio_postgres::Row>> {
         let connection = self.store.pool.get().await?;
-        let rows = super::pool::query(&connection, include_str!("../sql/moving.sql"), &[]).await?;
+        let rows = super::pipeline::ask(&connection, include_str!("../sql/moving.sql"), &[]).await?;
         Ok(rows.into_iter().next())
     }
 
@@ -111,7 +111,7 @@ impl Loader {
     async fn refuse_others(&self, place: &str) -> Result<(), LoadError> {
         let connection = self.store.pool.get().await?;
         let sql = include_str!("../sql/moving_others.sql");
-        let rows = super::pool::query(&connection, sql, &[&ms(self.now)]).await.map_err(Error::from)?;
+        let rows = super::pipeline::ask(&connection, sql, &[&ms(self.now)]).await.map_err(Error::from)?;
         let place = place.to_owned();
         let row = &rows[0];
         if let Some(node) = row.get::<_, Option<uuid::Uuid>>(0) {
