@@ -67,7 +67,7 @@ impl Checker for NothingLost {
             findings.broken(last.at, PROMISE, || format!("job {id} is there, and nobody was told that it is accepted"));
         }
         let mut told = |ids: &mut dyn Iterator<Item = &JobId>, what: &str, state: Option<State>| {
-            for id in ids {
+            for id in ids.filter(|id| past.get(**id).is_none_or(|known| !known.again)) {
                 let is = past.get(*id).map(|known| known.ended.map(|(state, _)| state));
                 if is.is_none() || state.is_some() && is != Some(state) {
                     findings.broken(last.at, PROMISE, || format!("job {id} was told to be {what}, and is {is:?}"));

@@ -32,7 +32,7 @@ impl Default for Occurrences {
 }
 
 impl Occurrences {
-    fn turned(&mut self, at: Time, turn: &Turn, jobs: &[Submitted], findings: &mut Findings) {
+    fn turned(&mut self, at: Time, turn: &Turn, jobs: &[Submitted], past: &Past, findings: &mut Findings) {
         let triggered = turn.rows.iter().filter_map(|row| match row.what {
             What::Triggered { job } => Some(job),
             _ => None,
@@ -47,8 +47,19 @@ impl Occurrences {
                 let (name, occurrence, id) = (&turn.schedule.name, origin.occurrence, job.id);
                 findings.broken(at, PROMISE, || format!("{name} made {before} and {id} of {occurrence:?}"));
             }
+            if past.get(job.id).is_some_and(|known| known.gone) && self.tells_of(&turn.schedule, job.id) {
+                let (name, occurrence, id) = (&turn.schedule.name, origin.occurrence, job.id);
+                findings
+                    .broken(at, PROMISE, || format!("{name} made {id} of {occurrence:?} again, despite its ledger"));
+            }
         }
         self.rows.entry(turn.schedule.clone()).or_default().extend(turn.rows.iter().cloned());
+    }
+
+    /// Whether the ledger, as far as it reaches back, has a row of this job.
+    fn tells_of(&self, schedule: &ScheduleRef, id: JobId) -> bool {
+        let mut rows = self.rows.get(schedule).into_iter().flatten().filter(|row| row.at >= self.ledger_before);
+        rows.any(|row| matches!(row.what, What::Fired { job, .. } | What::Backfilled { job } if job == id))
     }
 
     /// Every nominal time up to where the schedule has come is in one row, and a row that says "fired" has its job.
@@ -90,12 +101,12 @@ impl Occurrences {
 }
 
 impl Checker for Occurrences {
-    fn see(&mut self, deed: &Deed<'_>, _: &Past, findings: &mut Findings) {
+    fn see(&mut self, deed: &Deed<'_>, past: &Past, findings: &mut Findings) {
         match (deed.ask, deed.reply) {
             (Ask::Turn(turns), Reply::Turn(answers)) => {
                 for (turn, answer) in turns.iter().zip(answers) {
                     if let Turned::Done { jobs, .. } = answer {
-                        self.turned(deed.at, turn, jobs, findings);
+                        self.turned(deed.at, turn, jobs, past, findings);
                     }
                 }
             }

@@ -104,7 +104,7 @@ async fn choose(
         let taking = Taking::of(store, txn, now, claims, true).await?;
         let rows = pipeline(txn, &[taking.step()]).await?.remove(0);
         let handed = taking.hand_out(store, txn, rows).await?;
-        let (claimed, moves) = handed.ok_or(Fault::Raced("a worker left while jobs were claimed"))?;
+        let (claimed, moves) = handed.ok_or(Fault::Raced("limits were set while jobs were claimed"))?;
         moves.write(txn, Vec::new()).await?;
         return Ok((claimed, None));
     }

@@ -3,8 +3,8 @@
 //! - `options`, `tls`, `pool`, `error`: how the database is reached, and what its errors mean. `open`, `migrate`, `charter`:
 //!   what it must be before anything is done. `migrations/` holds the tables; what they mean is written there.
 //! - `numbers`, `record`, `extras`, `slip`, `columns`, `packed`: rows, both directions. `bulk`: many rows into a table.
-//!   `pipeline`: many statements, one round trip. `moves`: all that is written about jobs that move. `queue_ids`: which number a
-//!   queue has.
+//!   `pipeline`: many statements in one round trip, or one that is a transaction. `moves`: all that is written about jobs that
+//!   move. `queue_ids`: which number a queue has.
 //! - One file per verb, with its statements in `sql/`. `plan` decides for submit, `offers` and `lend` serve claim, `held` and
 //!   `succeed` whatever ends a lease; `limits/` is what gates keep.
 //! - `seats`, `wakeups`: what nodes need of each other. `upkeep`, `renew`: small tables stay small. `load/`: moving house into this

@@ -49,6 +49,8 @@ pub struct Known {
     pub revived: bool,
     /// Deleted, or past its retention.
     pub gone: bool,
+    /// It was gone, and another one was made under its id: what somebody was told of the first is not about this one.
+    pub again: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +140,8 @@ impl Past {
         for (job, answer) in jobs.iter().zip(answers) {
             let is_there = self.get(job.id).is_some_and(|known| !known.gone);
             if matches!(answer, Submitted::Accepted { .. }) && !is_there {
-                self.jobs.insert(job.id, Known::new(job.clone()));
+                let again = self.jobs.contains_key(&job.id);
+                self.jobs.insert(job.id, Known { again, ..Known::new(job.clone()) });
             }
         }
     }
@@ -163,6 +166,7 @@ impl Known {
             ended: None,
             revived: false,
             gone: false,
+            again: false,
         }
     }
 
