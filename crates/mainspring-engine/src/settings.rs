@@ -25,6 +25,9 @@ pub struct Settings {
     pub claim_wait_max: Duration,
     /// Jobs in one gathered store call. A larger request goes alone.
     pub gather_jobs_max: usize,
+    /// The store joins calls that come together into one commit: claims that wait then go along with the submit that brings their jobs.
+    /// To a store that does not, they would come before the jobs.
+    pub joins_calls: bool,
     /// Gathered calls of each sort under way at a time that start at once. A store that joins waiting calls into one commit by itself
     /// wants many: with two, a request often waited out a commit more, and batches of 100 over 4 connections went at 75,000 jobs/s
     /// in place of 100,000. A store that does not wants few: they are the larger.
@@ -60,6 +63,7 @@ impl Default for Settings {
             ledger_retention: 90 * DAY,
             claim_wait_max: Duration::from_secs(60),
             gather_jobs_max: 2_000,
+            joins_calls: true,
             gather_eager_max: 16,
             gather_calls_max: 16,
             inflight_max: 10_000,

@@ -14,6 +14,7 @@ use mainspring_core::store::{self, Submitted};
 use mainspring_core::time::Time;
 
 use crate::announce::News;
+use crate::dispatch::Along;
 use crate::error::Result;
 use crate::events::{Event, EventKind};
 use crate::gather;
@@ -110,13 +111,11 @@ impl Node {
         let told: Option<Vec<(JobId, TypeName)>> =
             self.stage.listening().then(|| jobs.iter().map(|job| (job.id, job.kind.clone())).collect());
         let coming = Run::coming(&runs, &jobs, now);
-        let along = self.poll.take_along(&coming);
-        let taken: Vec<(QueueRef, u64)> =
-            coming.into_iter().map(|(queue, _)| (queue.clone(), along.share_of(&queue))).collect();
+        let along = if self.settings.joins_calls { self.poll.take_along(&coming) } else { Along::default() };
         let call = self.store.submit(now, jobs);
         let submit = self.meters.time_gathered(Call::Submit, runs.iter().map(|run| run.len).sum(), call);
         // The submit is polled first, so the store has it first.
-        let (answers, ()) = tokio::join!(biased; submit, along.ask(&self));
+        let (answers, taken) = tokio::join!(biased; submit, along.ask(&self));
         let answers = answers?;
 
         let mut news = News::default();

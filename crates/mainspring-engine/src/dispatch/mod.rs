@@ -15,4 +15,5 @@ pub(crate) use backstop::Backstop;
 pub(crate) use handful::{Handful, give_back};
 pub use poll::ClaimAsk;
 pub(crate) use poll::Poll;
+pub(crate) use serve::Along;
 pub(crate) use turn::{Turn, Turned};

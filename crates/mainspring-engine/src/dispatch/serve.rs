@@ -27,22 +27,20 @@ pub(super) enum Wake {
 }
 
 /// Claims on their way to the store behind a submit.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Along(pub(super) Vec<Woken>);
 
 impl Along {
-    /// For how many jobs of a queue they were taken.
-    pub(crate) fn share_of(&self, queue: &QueueRef) -> u64 {
-        let shares = self.0.iter().filter_map(|woken| woken.by.as_ref());
-        shares.filter(|(by, _)| matches!(by, Line::Queue(by) if by == queue)).map(|(_, share)| share).sum()
-    }
-
-    /// Asks the store at once, without gathering. Whoever gets nothing waits on.
-    pub(crate) async fn ask(self, node: &Arc<Node>) {
-        if !self.0.is_empty() {
-            let again = serve_once(node, self.0, Wake::Counted, Way::Direct).await;
-            serve_all(node, again, Wake::Counted);
+    /// Asks the store at once, without gathering. Whoever gets nothing waits on. How many jobs of these queues have found a taker or need
+    /// nobody else to be woken: a store that does not join calls may have looked before the jobs were there.
+    pub(crate) async fn ask(self, node: &Arc<Node>) -> Vec<(QueueRef, u64)> {
+        if self.0.is_empty() {
+            return Vec::new();
         }
+        let Served { again, spent } = serve_once(node, self.0, Wake::Counted, Way::Direct).await;
+        serve_all(node, again, Wake::Counted);
+        let of_queue = |(line, count)| if let Line::Queue(queue) = line { Some((queue, count)) } else { None };
+        spent.into_iter().filter_map(of_queue).collect()
     }
 }
 
@@ -82,12 +80,20 @@ fn serve_some(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake) {
 
 async fn serve(node: Arc<Node>, mut woken: Vec<Woken>, wake: Wake) {
     while !woken.is_empty() {
-        woken = serve_once(&node, woken, wake, Way::Gathered).await;
+        woken = serve_once(&node, woken, wake, Way::Gathered).await.again;
     }
 }
 
-/// Asks for all of them once. Answers those that must ask again, because something was woken meanwhile.
-async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -> Vec<Woken> {
+/// What came of asking for some once.
+#[derive(Debug, Default)]
+struct Served {
+    /// These must ask again, because something was woken meanwhile.
+    again: Vec<Woken>,
+    /// How many of the jobs that they were woken for were taken, or passed on to the next in line.
+    spent: Vec<(Line, u64)>,
+}
+
+async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -> Served {
     let parking = &node.poll.parking;
     let generations: Vec<u64> = woken.iter().map(|woken| parking.generation(&woken.waiter.claim)).collect();
     let claims = woken.iter().map(|woken| woken.waiter.claim.clone()).collect();
@@ -99,16 +105,16 @@ async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -
         Ok(answers) => answers,
         Err(Error::Closed) => {
             woken.into_iter().for_each(|woken| send_away(woken.waiter));
-            return Vec::new();
+            return Served::default();
         }
         Err(error) => {
             for woken in woken {
                 let _ = woken.waiter.reply.send(Err(error.clone()));
             }
-            return Vec::new();
+            return Served::default();
         }
     };
-    let mut again = Vec::new();
+    let mut served = Served::default();
     let mut unspent = Vec::new();
     let (mut took, mut waits_on) = (false, false);
     for ((Woken { waiter, by }, generation), handful) in woken.into_iter().zip(generations).zip(answers) {
@@ -123,6 +129,7 @@ async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -
                 Wake::Counted => left,
                 Wake::Probe | Wake::Opened => left.max(found * 2),
             };
+            served.spent.push((line.clone(), found + left));
             unspent.push((line, pass_on));
         }
         if !handful.is_empty() {
@@ -133,7 +140,7 @@ async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -
         }
         match parking.park(waiter, generation) {
             Parked::Waiting { .. } => waits_on = true,
-            Parked::Changed(waiter) => again.push(Woken { waiter, by: None }),
+            Parked::Changed(waiter) => served.again.push(Woken { waiter, by: None }),
             Parked::Over(waiter) => send_away(waiter),
         }
     }
@@ -148,7 +155,7 @@ async fn serve_once(node: &Arc<Node>, woken: Vec<Woken>, wake: Wake, way: Way) -
         let wake = if wake == Wake::Opened { Wake::Probe } else { wake };
         serve_all(node, parking.wake_lines(&unspent), wake);
     }
-    again
+    served
 }
 
 pub(super) fn send_away(waiter: Waiter) {

@@ -8,6 +8,7 @@ use mainspring_core::id::WorkerId;
 use mainspring_core::name::QueueRef;
 use mainspring_core::store::{Command, Order, QueueCommand};
 
+use super::lossy::Lossy;
 use super::*;
 use crate::Error;
 
@@ -151,6 +152,16 @@ async fn a_queue_that_is_resumed_serves_everyone_who_waits() {
     for claim in claims {
         assert_eq!(claim.await.unwrap().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_claim_that_overtook_the_submit_it_went_along_with_is_woken_once_the_job_is_there() {
+    let store = Arc::new(Lossy::default());
+    let world = World::on(Ground::with(store.clone(), store.inner.clone())).await;
+    let claim = world.waiting(ask(world.worker().await, seconds(30))).await;
+    store.overtaken.store(1, Ordering::Relaxed);
+    let id = world.submit(draft()).await;
+    assert_eq!(claim.await.unwrap()[0].job.id, id, "and the clock stands still");
 }
 
 #[tokio::test]

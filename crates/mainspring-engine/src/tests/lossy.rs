@@ -15,6 +15,8 @@ pub(super) struct Lossy {
     pub(super) lose: AtomicUsize,
     /// Before so many turns, somebody else turns the same schedule.
     pub(super) meddle: AtomicUsize,
+    /// So many submits are overtaken by a claim that came after them.
+    pub(super) overtaken: AtomicUsize,
     /// How often it was asked to promote or to claim.
     pub(super) calls: AtomicUsize,
 }
@@ -26,6 +28,11 @@ fn takes_one(count: &AtomicUsize) -> bool {
 #[async_trait]
 impl Store for Lossy {
     async fn submit(&self, now: Time, jobs: Vec<Job>) -> Result<Vec<Submitted>> {
+        let before = self.calls.load(Ordering::Relaxed);
+        let is_overtaken = takes_one(&self.overtaken);
+        while is_overtaken && self.calls.load(Ordering::Relaxed) == before {
+            tokio::task::yield_now().await;
+        }
         self.inner.submit(now, jobs).await
     }
 

@@ -71,6 +71,7 @@ fn settings(config: &Config, address: SocketAddr) -> Settings {
         roles: config.server.roles.0,
         address: Some(address.to_string()),
         version: env!("CARGO_PKG_VERSION").into(),
+        joins_calls: !matches!(config.store.kind, StoreKind::Postgres(_)),
         gather_eager_max: calls_at_once(&config.store.kind),
         ..Settings::default()
     }
