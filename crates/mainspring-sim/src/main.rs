@@ -16,11 +16,9 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use mainspring_sim::run::{self, History, Keep, Summary};
+use mainspring_sim::run::{self, CATCH_SEEDS, History, Keep, Summary};
 use mainspring_sim::{Finding, Mutant, seeds};
 
-/// A mutant that is not caught by so many worlds is not caught.
-const CATCH_SEEDS: u64 = 50;
 /// More broken histories than this show nothing new.
 const BROKEN_MAX: usize = 10;
 

@@ -12,6 +12,9 @@ use crate::hop::{Ground, Hop};
 use crate::mutants::{Mutant, Mutated};
 use crate::world::{self, Chance};
 
+/// A mutant that is not caught by so many worlds is not caught. Most are within five; a few need faults that are seldom drawn.
+pub const CATCH_SEEDS: u64 = 200;
+
 /// Lives through the world of a seed, on a sound store or on a mutant.
 pub fn history(seed: u64, mutant: Option<Mutant>, keep: Keep) -> History {
     let store: Arc<dyn Hop> = match mutant {

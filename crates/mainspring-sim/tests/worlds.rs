@@ -1,12 +1,10 @@
 //! What the simulator owes: worlds that keep every promise, histories that can be replayed, and mutants that are caught.
 
-use mainspring_sim::run::{self, Keep};
+use mainspring_sim::run::{self, CATCH_SEEDS, Keep};
 use mainspring_sim::{Mutant, seeds};
 
 /// As many as an ordinary run can afford.
 const SEEDS: u64 = 200;
-/// A mutant that is not caught by so many worlds is not caught.
-const CATCH_SEEDS: u64 = 50;
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)

@@ -17,6 +17,9 @@ use crate::world::{Chance, Life, WorldClock, sleep};
 /// How long a caller waits for a store that is out of reach.
 const GIVES_UP_AFTER: Duration = Duration::from_millis(500);
 
+/// Of what leaders say.
+const LATE_PERCENT: u32 = 20;
+
 #[derive(Debug)]
 pub struct Line {
     pub next: Arc<dyn Hop>,
@@ -54,6 +57,18 @@ impl Line {
         Ok(fate)
     }
 
+    /// What a leader says may arrive once more when somebody else leads already: it was thought lost on the way.
+    fn say_again_late(&self, now: Time, ask: &Ask) {
+        if !matches!(ask, Ask::Assign(_)) || self.weather.is_clear() || !self.chance.percent(LATE_PERCENT) {
+            return;
+        }
+        let (next, ask, late) = (self.next.clone(), ask.clone(), self.chance.ms(5_000, 15_000));
+        tokio::spawn(async move {
+            sleep(late).await;
+            let _ = next.pass(now, ask).await;
+        });
+    }
+
     async fn come_back(&self, fate: Fate) -> Result<()> {
         pass_time(fate.back).await;
         self.life.awake().await;
@@ -75,6 +90,7 @@ async fn pass_time(wait: Duration) {
 impl Hop for Line {
     async fn pass(&self, now: Time, ask: Ask) -> Result<Reply> {
         let fate = self.go_there().await?;
+        self.say_again_late(now, &ask);
         let again = (fate.repeated && ask.may_repeat()).then(|| ask.clone());
         let reply = self.next.pass(now, ask).await;
         if let Some(ask) = again {
