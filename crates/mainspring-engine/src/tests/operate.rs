@@ -96,13 +96,19 @@ async fn a_triggered_job_is_beside_the_occurrences() {
     assert_eq!(world.engine.trigger_schedule(&missing).await.unwrap(), None);
 }
 
+/// A schedule that was paused from the start for so long.
+async fn slept_through(world: &World, time: Duration) -> ScheduleRef {
+    let at = world.put(hourly()).await;
+    world.engine.pause_schedule(&at, "later".into(), Some(START.after(time))).await.unwrap();
+    world.ground.clock.advance(time);
+    world.engine.resume_schedule(&at).await.unwrap();
+    at
+}
+
 #[tokio::test]
 async fn a_backfill_makes_what_is_not_there_and_a_dry_run_says_so() {
     let world = World::still();
-    let at = world.put(hourly()).await;
-    world.engine.pause_schedule(&at, "later".into(), Some(START.after(seconds(36_000)))).await.unwrap();
-    world.ground.clock.advance(seconds(36_000));
-    world.engine.resume_schedule(&at).await.unwrap();
+    let at = slept_through(&world, seconds(36_000)).await;
     assert_eq!(world.fates(&at).await[0], What::Skipped(Reason::Paused));
 
     let ask = BackfillAsk { from: START, to: START.after(seconds(36_000)), max: 6, dry_run: true };
@@ -123,10 +129,7 @@ async fn a_backfill_makes_what_is_not_there_and_a_dry_run_says_so() {
 #[tokio::test]
 async fn every_occurrence_makes_exactly_one_job_even_if_it_is_filled_again_after_that_job_is_forgotten() {
     let world = World::still();
-    let at = world.put(hourly()).await;
-    world.engine.pause_schedule(&at, "later".into(), Some(START.after(seconds(7_200)))).await.unwrap();
-    world.ground.clock.advance(seconds(7_200));
-    world.engine.resume_schedule(&at).await.unwrap();
+    let at = slept_through(&world, seconds(7_200)).await;
     let ask = BackfillAsk { from: START, to: START.after(seconds(7_200)), max: 10, dry_run: false };
     let filled = world.engine.backfill(&at, ask).await.unwrap().unwrap();
     for occurrence in &filled.occurrences {

@@ -150,9 +150,8 @@ async fn there(store: &Postgres, table: &str, width: Duration) -> Result<Vec<Buc
 /// Whether no job lies beside the buckets.
 async fn is_fresh(store: &Postgres) -> Result<bool> {
     let connection = store.pool.get().await?;
-    let sql = "SELECT NOT EXISTS (SELECT FROM jobs_default) AND NOT EXISTS (SELECT FROM ended_default) \
-               AND NOT EXISTS (SELECT FROM executions_default)";
-    Ok(ask(&connection, sql, &[]).await?[0].get(0))
+    let rows = ask(&connection, include_str!("sql/buckets_fresh.sql"), &[]).await?;
+    Ok(rows.first().is_some_and(|row| row.get(0)))
 }
 
 /// Makes a bucket, unless another node tends them.

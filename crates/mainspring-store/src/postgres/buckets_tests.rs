@@ -55,11 +55,29 @@ async fn partitions(database: &Database, table: &str) -> Vec<i64> {
     counts
 }
 
+#[test]
+fn the_present_bucket_is_whole_unless_something_lies_beside_it() {
+    let (now, present) = (at(HOUR), Bucket::of(at(HOUR), WIDTH));
+    assert_eq!(missing(now, WIDTH, &[], true)[0], present);
+    let rest = Bucket { start: now.after(LEAD).as_millis(), ..present };
+    assert_eq!(missing(now, WIDTH, &[], false)[0], rest);
+    for there in [present, rest] {
+        assert_eq!(missing(now, WIDTH, &[there], true)[0], present.next(), "it is there");
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_comes_first_to_a_fresh_store_lies_in_a_bucket() {
+    let (database, stage) = bucketed().await;
+    stage.accept(at(0), vec![job(1)]).await;
+    assert_eq!(partitions(&database, "jobs").await, [1, 0, 0]);
+}
+
 #[tokio::test]
 async fn buckets_are_made_ahead_of_their_time_and_only_once() {
     let (database, stage) = bucketed().await;
     let begun = 1 + AHEAD as usize;
-    assert_eq!(partitions(&database, "jobs").await.len(), begun, "the rest of the present one, and those ahead");
+    assert_eq!(partitions(&database, "jobs").await.len(), begun, "the present one, and those ahead");
     assert_eq!(partitions(&database, "ledger").await.len(), begun);
     let ask = nothing();
     let prunes = (0..4).map(|_| stage.store.prune(at(6 * HOUR), ask));
