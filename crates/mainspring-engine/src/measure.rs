@@ -284,6 +284,13 @@ impl Meters {
         answer
     }
 
+    /// The same of one that settles and claims: it counts as both.
+    pub(crate) async fn time_turns<T>(&self, settlements: usize, claims: usize, answer: impl Future<Output = T>) -> T {
+        self.gathered[Call::Settle as usize].record(settlements as f64);
+        self.gathered[Call::Claim as usize].record(claims as f64);
+        self.time(Call::Settle, self.time(Call::Claim, answer)).await
+    }
+
     pub(crate) fn queue(&self, queue: &QueueName) -> Arc<QueueMeters> {
         let known = |queues: &HashMap<QueueName, Arc<QueueMeters>>| match queues.get(queue) {
             Some(meters) => Some(meters.clone()),

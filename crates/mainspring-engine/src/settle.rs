@@ -82,29 +82,51 @@ impl Node {
 /// One call, and all that follows from it, whether the callers still listen or not.
 pub(crate) async fn apply(node: &Arc<Node>, settlements: Vec<Settlement>) -> store::Result<Vec<Settled>> {
     let now = node.clock.now();
-    let outcomes: Vec<ExecutionOutcome> = settlements.iter().map(|settlement| settlement.verdict.outcome()).collect();
-    let said: Option<Vec<(JobId, Option<String>)>> = node.stage.listening().then(|| {
+    let story = Story::of(node, &settlements);
+    let call = node.store.settle(now, settlements);
+    let answers = node.meters.time_gathered(Call::Settle, story.len(), call).await?;
+    story.tell(node, now, &answers);
+    Ok(answers)
+}
+
+/// What settlements said, kept until the store has answered.
+pub(crate) struct Story {
+    outcomes: Vec<ExecutionOutcome>,
+    /// If anybody listens.
+    said: Option<Vec<(JobId, Option<String>)>>,
+}
+
+impl Story {
+    pub(crate) fn of(node: &Node, settlements: &[Settlement]) -> Story {
         let say = |settlement: &Settlement| {
             (settlement.lease.job, settlement.verdict.error().map(|error| error.message.clone()))
         };
-        settlements.iter().map(say).collect()
-    });
-    let call = node.store.settle(now, settlements);
-    let answers = node.meters.time_gathered(Call::Settle, outcomes.len(), call).await?;
+        Story {
+            outcomes: settlements.iter().map(|settlement| settlement.verdict.outcome()).collect(),
+            said: node.stage.listening().then(|| settlements.iter().map(say).collect()),
+        }
+    }
 
-    node.count_settled(&answers, &outcomes);
-    node.announce(now, news(now, &answers));
-    if answers.iter().any(|answer| matches!(answer, Settled::Applied { awaited: true, .. })) {
-        node.plan.release();
+    pub(crate) fn len(&self) -> usize {
+        self.outcomes.len()
     }
-    if let Some(said) = said {
-        node.stage.say(|| {
-            let told = said.into_iter().zip(answers.iter().zip(&outcomes));
-            told.filter_map(|((job, error), (answer, &outcome))| event(now, job, error, answer, outcome))
-        });
+
+    /// All that follows from the answers.
+    pub(crate) fn tell(self, node: &Arc<Node>, now: Time, answers: &[Settled]) {
+        let Story { outcomes, said } = self;
+        node.count_settled(answers, &outcomes);
+        node.announce(now, news(now, answers));
+        if answers.iter().any(|answer| matches!(answer, Settled::Applied { awaited: true, .. })) {
+            node.plan.release();
+        }
+        if let Some(said) = said {
+            node.stage.say(|| {
+                let told = said.into_iter().zip(answers.iter().zip(&outcomes));
+                told.filter_map(|((job, error), (answer, &outcome))| event(now, job, error, answer, outcome))
+            });
+        }
+        answers.iter().filter_map(gates_of).for_each(|gates| node.tell_gates(now, gates));
     }
-    answers.iter().filter_map(gates_of).for_each(|gates| node.tell_gates(now, gates));
-    Ok(answers)
 }
 
 fn news(now: Time, answers: &[Settled]) -> News {

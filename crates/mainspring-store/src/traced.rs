@@ -47,6 +47,11 @@ impl Store for Traced {
         self.0.settle(now, settlements).instrument(span).await
     }
 
+    async fn settle_and_claim(&self, now: Time, settlements: Vec<Settlement>, claims: Vec<Claim>) -> SettledAndClaimed {
+        let span = debug_span!("store.settle_and_claim", settlements = settlements.len(), claims = claims.len());
+        self.0.settle_and_claim(now, settlements, claims).instrument(span).await
+    }
+
     async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {
         let span = debug_span!("store.reclaim", limit = ask.limit);
         self.0.reclaim(now, ask).instrument(span).await

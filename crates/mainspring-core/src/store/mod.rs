@@ -34,6 +34,9 @@ pub use work::*;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What [`Store::settle_and_claim`] came to.
+pub type SettledAndClaimed = (Result<Vec<Settled>>, Result<Vec<ClaimAnswer>>);
+
 /// Sorted by what the caller can do.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
@@ -85,6 +88,12 @@ pub trait Store: Views {
     /// its gates with it.
     async fn settle(&self, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>>;
 
+    /// Settles and claims, for workers that go on: as [`Store::settle`] and then [`Store::claim`], in one commit where the store can.
+    /// Jobs may have been handed out although the settlements came to an error: give them back.
+    async fn settle_and_claim(&self, now: Time, settlements: Vec<Settlement>, claims: Vec<Claim>) -> SettledAndClaimed {
+        settle_then_claim(self, now, settlements, claims).await
+    }
+
     /// Takes back what ran out: leases whose worker is silent or whose timeout passed get a new fence that the caller
     /// settles before `hold_until` (else they run out again), and jobs past their expiry are cancelled.
     async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed>;
@@ -98,6 +107,19 @@ pub trait Store: Views {
 
     /// Forgets what is past its retention, at most `limit` items a call, and gates that are at rest.
     async fn prune(&self, now: Time, ask: Prune) -> Result<Pruned>;
+}
+
+/// [`Store::settle_and_claim`] one after the other.
+pub async fn settle_then_claim(
+    store: &(impl Store + ?Sized),
+    now: Time,
+    settlements: Vec<Settlement>,
+    claims: Vec<Claim>,
+) -> SettledAndClaimed {
+    match store.settle(now, settlements).await {
+        Ok(settled) => (Ok(settled), store.claim(now, claims).await),
+        Err(error) => (Err(error.clone()), Err(error)),
+    }
 }
 
 /// What can be seen of a store. Changes nothing, and never stands in a writer's way.

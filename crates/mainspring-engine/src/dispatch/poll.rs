@@ -111,10 +111,15 @@ impl Node {
     pub(crate) async fn apply_claims(&self, claims: Vec<Claim>) -> store::Result<Vec<Handful>> {
         let now = self.clock.now();
         let answers = self.meters.time_gathered(Call::Claim, claims.len(), self.store.claim(now, claims)).await?;
+        Ok(self.handfuls(answers))
+    }
+
+    /// What the store handed out, counted and told.
+    pub(super) fn handfuls(&self, answers: Vec<ClaimAnswer>) -> Vec<Handful> {
         let handful = |answer| Handful::new(answer, self.dropped.clone());
         let handfuls: Vec<Handful> = answers.into_iter().map(handful).collect();
         self.count_claimed(&handfuls);
-        Ok(handfuls)
+        handfuls
     }
 
     fn count_claimed(&self, handfuls: &[Handful]) {

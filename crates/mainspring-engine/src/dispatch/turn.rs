@@ -1,6 +1,5 @@
-//! Settles what a worker has finished and claims what comes next, in one request: the turn of a worker's loop. The store has
-//! the settlements before the claim, and a store that joins waiting calls takes both in one commit. Decides nothing that
-//! `settle` and `poll` do not decide.
+//! Settles what a worker has finished and claims what comes next, in one request and one call to the store: the turn of a worker's
+//! loop. Decides nothing that `settle` and `poll` do not decide.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::gather;
 use crate::lanes::Homed;
 use crate::node::Node;
-use crate::settle::{self, AttemptEnd};
+use crate::settle::{AttemptEnd, Story};
 
 /// What is finished, and what is asked for next.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ impl Node {
         Ok((settled, claimed))
     }
 
-    /// One gathered call of each sort. If the settlements come to an error, what was claimed is given back.
+    /// One gathered call. If the settlements come to an error, what was claimed is given back.
     pub(crate) async fn apply_turns(self: Arc<Node>, turns: Vec<Turn>) -> store::Result<Vec<Turned>> {
         let counts: Vec<usize> = turns.iter().map(|turn| turn.settlements.len()).collect();
         let mut settlements = Vec::with_capacity(counts.iter().sum());
@@ -71,9 +70,14 @@ impl Node {
             settlements.extend(turn.settlements);
             claims.push(turn.claim);
         }
-        // The settlements are polled first, so the store has them first.
-        let (settled, claimed) = tokio::join!(biased; settle::apply(&self, settlements), self.apply_claims(claims));
-        let mut settled = settled?.into_iter();
+        let (now, wanted) = (self.clock.now(), claims.len());
+        let story = Story::of(&self, &settlements);
+        let call = self.store.settle_and_claim(now, settlements, claims);
+        let (settled, claimed) = self.meters.time_turns(story.len(), wanted, call).await;
+        let claimed = claimed.map(|answers| self.handfuls(answers));
+        let settled = settled?;
+        story.tell(&self, now, &settled);
+        let mut settled = settled.into_iter();
         let claimed: Vec<store::Result<Handful>> = match claimed {
             Ok(handfuls) => handfuls.into_iter().map(Ok).collect(),
             Err(error) => counts.iter().map(|_| Err(error.clone())).collect(),

@@ -67,6 +67,11 @@ impl Store for Through {
         pass!(self, now, Ask::Settle(settlements), Settle)
     }
 
+    /// Two calls on the line, which may fare differently.
+    async fn settle_and_claim(&self, now: Time, settlements: Vec<Settlement>, claims: Vec<Claim>) -> SettledAndClaimed {
+        tokio::join!(biased; self.settle(now, settlements), self.claim(now, claims))
+    }
+
     async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {
         pass!(self, now, Ask::Reclaim(ask), Reclaim)
     }

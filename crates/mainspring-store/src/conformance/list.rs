@@ -100,6 +100,14 @@ macro_rules! conformance {
             no_two_holders_a_late_worker_cannot_speak_for_its_successor
             a_report_is_told_of_a_cancel
         }
+        $crate::conformance! { @verb $new_home; settle_and_claim:
+            a_worker_that_is_done_has_the_next_and_best_job
+            no_two_holders_a_stale_settlement_and_a_good_one_share_a_call_with_a_claim
+            what_is_given_back_is_there_for_the_claim_that_comes_with_it
+            a_place_that_a_settlement_frees_is_there_for_the_claim_that_comes_with_it
+            the_steps_of_a_workflow_are_counted_when_one_ends_and_the_next_begins
+            a_failure_stays_where_it_is_who_may_not_claim_settles_all_the_same
+        }
         $crate::conformance! { @verb $new_home; settle:
             no_two_holders_a_late_worker_cannot_settle_its_successor
             no_two_holders_a_lease_is_settled_once

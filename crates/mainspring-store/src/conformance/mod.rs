@@ -27,6 +27,7 @@ pub mod report;
 pub mod rule;
 pub mod seats;
 pub mod settle;
+pub mod settle_and_claim;
 pub mod share;
 pub mod submit;
 pub mod turn;

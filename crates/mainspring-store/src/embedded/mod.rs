@@ -101,6 +101,11 @@ impl Store for Embedded {
         self.writer.call(move |batch| settle::settle(batch, now, settlements)).await
     }
 
+    /// Both are there before either is done: they share a commit.
+    async fn settle_and_claim(&self, now: Time, settlements: Vec<Settlement>, claims: Vec<Claim>) -> SettledAndClaimed {
+        tokio::join!(biased; self.settle(now, settlements), self.claim(now, claims))
+    }
+
     async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {
         let taken = self.writer.call(move |batch| reclaim::reclaim(batch, now, ask)).await?;
         self.read(move |reader| reader.fill_reclaimed(taken)).await

@@ -43,11 +43,13 @@ fn call() -> impl Strategy<Value = Call> {
         2 => Just(Call::Reopen),
         18 => vec(lot(), 1..4).prop_map(Call::Submit),
         12 => promote(),
-        22 => vec(ask(), 1..3).prop_map(Call::Claim),
+        20 => vec(ask(), 1..3).prop_map(Call::Claim),
         11 => vec(said(), 1..3).prop_map(Call::Heartbeat),
         5 => vec((which(), words()), 1..3).prop_map(Call::Report),
         16 => vec((which(), end()), 1..4).prop_map(Call::Settle),
-        12 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()), seats::paper())
+        7 => (prop_oneof![vec((which(), end()), 0..3), vec((which(), success()), 1..4)], vec(ask(), 1..3))
+            .prop_map(|(ends, asks)| Call::SettleAndClaim(ends, asks)),
+        15 => (limit(), span(), weighted(0.3, Just(())).prop_map(|spare| spare.is_some()), seats::paper())
             .prop_map(|(limit, hold, spare_silent, paper)| Call::Reclaim { limit, hold, spare_silent, paper }),
         16 => vec(wish(), 1..4).prop_map(Call::Command),
         8 => vec(new_turn(), 1..3).prop_map(Call::Turn),
@@ -217,9 +219,13 @@ fn words() -> impl Strategy<Value = Words> {
     ]
 }
 
+fn success() -> impl Strategy<Value = End> {
+    of(0..9u8).prop_map(End::Succeed)
+}
+
 pub fn end() -> impl Strategy<Value = End> {
     prop_oneof![
-        3 => of(0..9u8).prop_map(End::Succeed),
+        3 => success(),
         3 => (offset(), 0..3u8, 0..9u8).prop_map(|(at, cause, error)| End::Retry { at, cause, error }),
         1 => offset().prop_map(|at| End::Snooze { at }),
         1 => Just(End::Release),

@@ -46,7 +46,8 @@ fn house(call: Call, placement: Placement) -> Call {
             };
             Call::Turn(turns.into_iter().map(turn).collect())
         }
-        Call::Claim(asks) => Call::Claim(asks.into_iter().map(|ask| Ask { whose: Whose::Own, ..ask }).collect()),
+        Call::Claim(asks) => Call::Claim(own(asks)),
+        Call::SettleAndClaim(ends, asks) => Call::SettleAndClaim(ends, own(asks)),
         Call::Heartbeat(beats) => {
             let said = |said: Said| match said.what {
                 Beating::Register { .. } => Said { tenant: T(said.worker.0 % T::COUNT), ..said },
@@ -56,6 +57,10 @@ fn house(call: Call, placement: Placement) -> Call {
         }
         other => other,
     }
+}
+
+fn own(asks: Vec<Ask>) -> Vec<Ask> {
+    asks.into_iter().map(|ask| Ask { whose: Whose::Own, ..ask }).collect()
 }
 
 /// The next job whose id is where the tenant lives.

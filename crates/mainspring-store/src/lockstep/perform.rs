@@ -12,8 +12,8 @@ use mainspring_core::store::*;
 use mainspring_core::time::Time;
 
 use super::past::Past;
-use super::script::Call;
-use super::words::T;
+use super::script::{Ask, Call, End};
+use super::words::{T, Which};
 use super::{concrete, seats, steps};
 
 /// What a store said to a call.
@@ -35,6 +35,7 @@ pub enum Answer {
     Pulses(Vec<Pulse>),
     Holds(Vec<Hold>),
     Settled(Vec<Settled>),
+    SettledAndClaimed(Box<Answer>, Box<Answer>),
     Reclaimed {
         leases: Vec<TakenBack>,
         expired: Vec<(JobId, QueueRef)>,
@@ -84,6 +85,7 @@ impl Answer {
                 .map(|claimed| claimed.lease_id())
                 .collect(),
             Answer::Reclaimed { leases, .. } => leases.iter().map(|taken| taken.claimed.lease_id()).collect(),
+            Answer::SettledAndClaimed(_, claimed) => claimed.leases(),
             _ => Vec::new(),
         }
     }
@@ -113,6 +115,22 @@ pub async fn perform(player: Player<'_>, now: Time, call: &Call, past: &Past) ->
     })
 }
 
+fn claims(asks: &[Ask]) -> Vec<Claim> {
+    asks.iter().map(concrete::claim).collect()
+}
+
+fn settlements(ends: &[(Which, End)], now: Time, past: &Past) -> Vec<Settlement> {
+    ends.iter().map(|(which, end)| concrete::settlement(*which, end, now, past)).collect()
+}
+
+fn settled(mut settled: Vec<Settled>) -> Answer {
+    let news = settled.iter_mut().filter_map(|settled| match settled {
+        Settled::Applied { gates, .. } => Some(gates),
+        Settled::Stale => None,
+    });
+    steps::without_hints(news).unwrap_or(Answer::Settled(settled))
+}
+
 async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<Answer> {
     Ok(match call {
         Call::Clock(_) | Call::Reopen | Call::Seat(..) | Call::Assign { .. } | Call::Roll => Answer::Nothing,
@@ -125,7 +143,7 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             let ask = Promote { segments, warrants, limit, look_ahead_until, look_ahead_limit, due_limit };
             steps::promote(store, now, ask).await?
         }
-        Call::Claim(asks) => Answer::Claimed(store.claim(now, asks.iter().map(concrete::claim).collect()).await?),
+        Call::Claim(asks) => Answer::Claimed(store.claim(now, claims(asks)).await?),
         Call::Heartbeat(beats) => {
             let beats = beats.iter().map(|said| concrete::beat(said, now, past)).collect();
             let mut pulses = store.heartbeat(now, beats).await?;
@@ -139,14 +157,10 @@ async fn ask(store: &dyn Store, now: Time, call: &Call, past: &Past) -> Result<A
             let report = |(which, words): &_| concrete::report(*which, words, past);
             Answer::Holds(store.report(now, reports.iter().map(report).collect()).await?)
         }
-        Call::Settle(ends) => {
-            let settlement = |(which, end): &_| concrete::settlement(*which, end, now, past);
-            let mut settled = store.settle(now, ends.iter().map(settlement).collect()).await?;
-            let news = settled.iter_mut().filter_map(|settled| match settled {
-                Settled::Applied { gates, .. } => Some(gates),
-                Settled::Stale => None,
-            });
-            steps::without_hints(news).unwrap_or(Answer::Settled(settled))
+        Call::Settle(ends) => settled(store.settle(now, settlements(ends, now, past)).await?),
+        Call::SettleAndClaim(ends, asks) => {
+            let (ended, claimed) = store.settle_and_claim(now, settlements(ends, now, past), claims(asks)).await;
+            Answer::SettledAndClaimed(Box::new(settled(ended?)), Box::new(Answer::Claimed(claimed?)))
         }
         &Call::Reclaim { limit, hold, spare_silent, paper } => {
             let warrant = paper.warrant(Seat::Leader, past);

@@ -25,7 +25,7 @@ const KINDS: &str = "
     submit/Blocked submit/Waiting submit/Ready submit/Running submit/Succeeded submit/Dead submit/Cancelled
     submit/Duplicate submit/Mismatch submit/QueueFull submit/UnknownParent submit/FailedParent
     promote/ready promote/upcoming promote/cancelled promote/several-cancelled promote/due promote/more-due
-    claim/jobs claim/several claim/UnknownWorker claim/Quiet
+    claim/jobs claim/several claim/UnknownWorker claim/Quiet go-on/jobs
     pulse/Unknown pulse/Alive pulse/held pulse/cancel pulse/lost pulse/released
     Started/Held Started/Stale Checkpoint/Held Checkpoint/Stale
     claim/turns held/Full held/NoToken held/ClosedUntil held/BreakerOpen held/Probing held/several
@@ -45,6 +45,9 @@ const KINDS: &str = "
     promote/refused reclaim/deposed prune/deposed Put/Deposed Move/Deposed
     seats/taken seats/held-by-another seats/epoch-2 roll/nodes Assign/Done Assign/Deposed
     prune/jobs prune/keys prune/rows get/some get/none find/some executions/some ahead/some queues/some workers/some";
+
+/// A worker that is done with one job has the next.
+const GOING_ON: [&str; 2] = ["Succeed/Applied", "claim/jobs"];
 
 #[test]
 fn an_ordinary_run_reaches_every_kind_of_answer() {
@@ -79,7 +82,7 @@ async fn reached(script: &Script) -> Vec<String> {
                 taken_back.insert(lease);
             }
         }
-        if matches!(answer, Answer::Claimed(_)) {
+        if matches!(answer, Answer::Claimed(_) | Answer::SettledAndClaimed(..)) {
             kinds.extend(held_back(&store, now).await);
         }
         past.note(now, call, &answer);
@@ -123,7 +126,12 @@ fn kinds_of(call: &Call, answer: &Answer) -> Vec<String> {
         (Call::Report(reports), Answer::Holds(holds)) => {
             pairs(reports.iter().map(|(_, words)| word(words)), holds.iter().map(word))
         }
-        (Call::Settle(ends), Answer::Settled(settled)) => {
+        (Call::SettleAndClaim(_, _), Answer::SettledAndClaimed(settled, claimed)) => {
+            let kinds = [kinds_of(call, settled), kinds_of(call, claimed)].concat();
+            let goes_on = GOING_ON.iter().all(|kind| kinds.iter().any(|other| other == kind));
+            kinds.into_iter().chain(when("go-on/jobs", goes_on)).collect()
+        }
+        (Call::Settle(ends) | Call::SettleAndClaim(ends, _), Answer::Settled(settled)) => {
             let awaited = |settled: &&Settled| matches!(settled, Settled::Applied { awaited: true, .. });
             let mut kinds = pairs(ends.iter().map(|(_, end)| word(end)), settled.iter().map(word));
             let awaited = ends.iter().zip(settled).filter(|(_, settled)| awaited(settled));

@@ -43,6 +43,7 @@ pub enum Call {
     Heartbeat(Vec<Said>),
     Report(Vec<(Which, Words)>),
     Settle(Vec<(Which, End)>),
+    SettleAndClaim(Vec<(Which, End)>, Vec<Ask>),
     Reclaim {
         limit: usize,
         hold: Span,

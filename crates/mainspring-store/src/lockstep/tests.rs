@@ -32,7 +32,7 @@ finds! {
     a_store_that_forgets_keys_is_found_out: ForgetsKeys in 3;
     a_store_that_loses_checkpoints_is_found_out: LosesCheckpoints in 4;
     a_store_that_loses_updates_is_found_out: LosesUpdates in 3;
-    a_store_that_promotes_early_is_found_out: PromotesEarly in 5;
+    a_store_that_promotes_early_is_found_out: PromotesEarly in 6;
     a_store_that_shows_other_tenants_is_found_out: ShowsOtherTenants in 1;
     a_store_that_loses_all_on_reopen_is_found_out: LosesAllOnReopen in 2;
     a_store_that_spares_nobody_is_found_out: SparesNobody in 4;
@@ -54,7 +54,7 @@ finds! {
     a_store_that_ignores_weights_is_found_out: IgnoresWeights in 8;
     a_store_that_ignores_parts_is_found_out: IgnoresParts in 8;
     a_store_that_shares_patterns_is_found_out: SharesPatterns in 8;
-    a_store_that_lets_overtake_is_found_out: LetsOvertake in 8;
+    a_store_that_lets_overtake_is_found_out: LetsOvertake in 10;
     a_store_that_forgets_permits_on_reopen_is_found_out: ForgetsPermitsOnReopen in 8;
     a_store_that_forgets_breakers_on_reopen_is_found_out: ForgetsBreakersOnReopen in 8;
     a_store_that_forgets_closures_on_reopen_is_found_out: ForgetsClosuresOnReopen in 8;

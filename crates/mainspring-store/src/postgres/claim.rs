@@ -25,16 +25,13 @@ use super::pool::{Transaction, transact};
 use super::slip::Slip;
 
 pub(super) async fn claim(store: &Postgres, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {
-    let answers = match claim_at_once(store, now, &claims).await? {
-        Some(answers) => answers,
-        None => {
-            let (answers, lines) = transact!(store.pool, |txn| claim_in(store, &txn, now, &claims).await?);
-            if let Some(lines) = lines {
-                *store.limits.lines.lock().expect("nobody panics with it") = lines;
-            }
-            answers
-        }
-    };
+    if let Some(answers) = claim_at_once(store, now, &claims).await? {
+        return Ok(answers);
+    }
+    let (answers, lines) = transact!(store.pool, |txn| claim_in(store, &txn, now, &claims).await?);
+    if let Some(lines) = lines {
+        *store.limits.lines.lock().expect("nobody panics with it") = lines;
+    }
     let taken = answers.iter().map(|answer| if let ClaimAnswer::Jobs(jobs) = answer { jobs.len() } else { 0 }).sum();
     store.upkeep.wear(&store.pool, taken);
     Ok(answers)
@@ -47,14 +44,20 @@ async fn claim_at_once(store: &Postgres, now: Time, claims: &[Claim]) -> Result<
     if store.limits.last_version() != 0 || !ask_alike(&all) {
         return Ok(None);
     }
-    let connection = store.pool.get().await?;
-    let taking = Taking::of(store, &connection, now, &all, false).await?;
+    let connection = store.turn_line.get(&store.pool).await?;
+    let taking = Taking::of(store, &*connection, now, &all, false).await?;
     let Step { sql, params } = taking.step();
     let Some(rows) = ask_at_once(&connection, sql, &params).await? else { return Ok(None) };
-    let Some((claimed, _)) = taking.hand_out(store, &connection, rows).await? else { return Ok(None) };
+    let handed = taking.hand_out(store, &*connection, rows, 0).await?;
+    Ok(handed.map(|(claimed, _)| handed_over(store, claims, claimed)))
+}
+
+/// The answers to claims of which each may have jobs.
+pub(super) fn handed_over(store: &Postgres, claims: &[Claim], claimed: Vec<(usize, Claimed)>) -> Vec<ClaimAnswer> {
+    store.upkeep.wear(&store.pool, claimed.len());
     let mut answers = vec![ClaimAnswer::Jobs(Vec::new()); claims.len()];
     hand_over(claimed, &mut answers);
-    Ok(Some(answers))
+    answers
 }
 
 async fn claim_in(
@@ -103,7 +106,7 @@ async fn choose(
     if version == 0 && ask_alike(claims) {
         let taking = Taking::of(store, txn, now, claims, true).await?;
         let rows = pipeline(txn, &[taking.step()]).await?.remove(0);
-        let handed = taking.hand_out(store, txn, rows).await?;
+        let handed = taking.hand_out(store, txn, rows, 0).await?;
         let (claimed, moves) = handed.ok_or(Fault::Raced("limits were set while jobs were claimed"))?;
         moves.write(txn, Vec::new()).await?;
         return Ok((claimed, None));
@@ -121,7 +124,7 @@ async fn choose(
 }
 
 /// Whether all of them ask the same queues of their tenant, as the workers of one kind do.
-fn ask_alike(claims: &[(usize, &Claim)]) -> bool {
+pub(super) fn ask_alike(claims: &[(usize, &Claim)]) -> bool {
     let asked = |claim: &Claim| -> BTreeSet<QueueRef> { queues_of(claim).collect() };
     let Some((_, first)) = claims.first() else { return false };
     let (tenant, queues) = (&first.tenant, asked(first));

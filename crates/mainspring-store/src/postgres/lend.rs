@@ -40,6 +40,10 @@ pub(super) struct Taking {
     is_seen_to: bool,
 }
 
+/// What takes; it is followed by what it answers.
+pub(super) const TAKE_WITH: &str = include_str!("sql/take_with.sql");
+const TAKE: &str = concat!("WITH ", include_str!("sql/take_with.sql"), include_str!("sql/take_answer.sql"));
+
 /// Where the fence is in what [`Taking`] reads.
 const FENCE: usize = record::COLUMNS + 4;
 
@@ -74,46 +78,51 @@ impl Taking {
         let Taking { queues, count, now, workers, askers, asker_count, tenant, is_seen_to, .. } = self;
         let params: Params<'_> =
             vec![queues, count, now, workers, askers, asker_count, tenant, &limits::LOCK, is_seen_to];
-        Step::new(include_str!("sql/claim_take.sql"), params)
+        Step::new(TAKE, params)
     }
 
-    /// What each claim is handed, from what the statement answered, and what is to be written about it. Nothing if it decided nothing.
+    /// What each claim is handed, from what the statement answered in columns `from` on, and what is to be written about it. Nothing if
+    /// it decided nothing.
     pub async fn hand_out(
         &self,
         store: &Postgres,
         client: &impl GenericClient,
         mut rows: Vec<Row>,
+        from: usize,
     ) -> Result<Option<(Vec<(usize, Claimed)>, Moves)>, Fault> {
         if rows.is_empty() {
             return Ok(None);
         }
-        rows.retain(|row| row.get::<_, Option<i64>>(FENCE).is_some());
-        rows.sort_by_key(|row| row.get::<_, i64>(FENCE));
-        let names = store.queues.names(client, rows.iter().map(|row| row.get(FENCE + 1))).await?;
+        let fence_at = from + FENCE;
+        rows.retain(|row| row.get::<_, Option<i64>>(fence_at).is_some());
+        rows.sort_by_key(|row| row.get::<_, i64>(fence_at));
+        let names = store.queues.names(client, rows.iter().map(|row| row.get(fence_at + 1))).await?;
         let mut claimed = Vec::with_capacity(rows.len());
         let mut moves = Moves::default();
         for (row, (claim, worker)) in rows.iter().zip(self.claims.iter().zip(&self.workers)) {
-            let (fence, queue) = (row.get(FENCE), row.get(FENCE + 1));
-            let before = slip::tally(row, FENCE + 2);
-            let who = Who { id: JobId::from(row.get::<_, Uuid>(0)), queue, marks: row.get(FENCE + 5) };
+            let (fence, queue) = (row.get(fence_at), row.get(fence_at + 1));
+            let before = slip::tally(row, fence_at + 2);
+            let who = Who { id: JobId::from(row.get::<_, Uuid>(from)), queue, marks: row.get(fence_at + 5) };
             moves.counted(who, Place::of(State::Ready), Place::of(State::Running));
             let worker = WorkerId(*worker);
-            claimed.push((*claim, claimed_by(worker, time(self.now), row, &names[&queue], fence, before)?));
+            claimed.push((*claim, claimed_by(worker, time(self.now), row, from, &names[&queue], fence, before)?));
         }
         Ok(Some((claimed, moves)))
     }
 }
 
-/// What a worker is handed: from a row with the job, checkpoint and error, in this order, and its tally without this attempt.
+/// What a worker is handed: from a row with the job, checkpoint and error, in this order in columns `from` on, and its tally without
+/// this attempt.
 fn claimed_by(
     worker: WorkerId,
     now: Time,
     row: &Row,
+    from: usize,
     queue: &QueueRef,
     fence: i64,
     before: Tally,
 ) -> Result<Claimed, Fault> {
-    let job = record::job(row, 0, queue)?;
+    let job = record::job(row, from, queue)?;
     let lease = Lease {
         fence: Fence(fence as u64),
         worker,
@@ -123,8 +132,8 @@ fn claimed_by(
         cancel_asked: None,
     };
     let tally = Tally { attempts: before.attempts + 1, ..before };
-    let checkpoint = row.get::<_, Option<String>>(record::COLUMNS).map(|json| Json(json.into()));
-    let last_error = record::failure(row, record::COLUMNS + 1);
+    let checkpoint = row.get::<_, Option<String>>(from + record::COLUMNS).map(|json| Json(json.into()));
+    let last_error = record::failure(row, from + record::COLUMNS + 1);
     Ok(Claimed { job, lease, tally, checkpoint, last_error })
 }
 
@@ -161,7 +170,7 @@ pub(super) async fn lend(
     let mut claimed = Vec::with_capacity(picks.len());
     for ((place, worker, slip), (fenced, row)) in picks.iter().zip(lent[0].iter().zip(&lent[1])) {
         let fence = fenced.get(0);
-        claimed.push((*place, claimed_by(*worker, now, row, &names[&slip.queue], fence, slip.tally)?));
+        claimed.push((*place, claimed_by(*worker, now, row, 0, &names[&slip.queue], fence, slip.tally)?));
     }
     Ok(claimed)
 }

@@ -31,6 +31,7 @@ mod hold;
 mod leaving;
 mod ledger;
 mod lend;
+mod line;
 mod limits;
 mod load;
 mod migrate;
@@ -55,6 +56,7 @@ mod report;
 mod schedules;
 mod seats;
 mod settle;
+mod settle_and_claim;
 mod slip;
 mod submit;
 mod succeed;
@@ -71,6 +73,8 @@ mod workflow;
 pub mod testing;
 #[cfg(test)]
 mod charter_tests;
+#[cfg(test)]
+mod line_tests;
 #[cfg(test)]
 mod open_tests;
 #[cfg(test)]
@@ -106,9 +110,13 @@ pub use tls::BadRoots;
 pub use wakeups::PostgresWakeups;
 
 use limits::Limits;
+use line::Line;
 use pool::Pool;
 use queue_ids::QueueIds;
 use upkeep::Upkeep;
+
+/// One renews while the other shows the cluster to somebody.
+const SEATS_CONNECTIONS_MAX: usize = 2;
 
 /// A store in a PostgreSQL database.
 #[derive(Debug)]
@@ -116,6 +124,9 @@ pub struct Postgres {
     pool: Pool,
     /// Connections of their own for seats: when jobs wait in line for a lock, they take up all the others.
     seats_pool: Pool,
+    /// For submits, and for claims and settlements, that are one statement.
+    submit_line: Line,
+    turn_line: Line,
     queues: QueueIds,
     limits: Limits,
     upkeep: Upkeep,
@@ -126,11 +137,14 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    fn new(pool: Pool, seats_pool: Pool, options: &Options, placement: Placement) -> Postgres {
+    /// `connect` makes a pool of so many connections.
+    fn new(connect: impl Fn(usize) -> Pool, options: &Options, placement: Placement) -> Postgres {
         let has_buckets = options.has_buckets;
         Postgres {
-            pool,
-            seats_pool,
+            pool: connect(options.connections_max.max(Options::CONNECTIONS_MIN)),
+            seats_pool: connect(SEATS_CONNECTIONS_MAX),
+            submit_line: Line::new(connect(Line::CONNECTIONS)),
+            turn_line: Line::new(connect(Line::CONNECTIONS)),
             queues: QueueIds::default(),
             limits: Limits::default(),
             upkeep: Upkeep::default(),
@@ -175,6 +189,10 @@ impl Store for Postgres {
 
     async fn settle(&self, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
         settle::settle(self, now, settlements).await
+    }
+
+    async fn settle_and_claim(&self, now: Time, settlements: Vec<Settlement>, claims: Vec<Claim>) -> SettledAndClaimed {
+        settle_and_claim::settle_and_claim(self, now, settlements, claims).await
     }
 
     async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {

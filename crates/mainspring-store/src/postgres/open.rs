@@ -59,9 +59,6 @@ pub enum OpenError {
     OtherSet { place: String, number: i32 },
 }
 
-/// One renews while the other shows the cluster to somebody.
-const SEATS_CONNECTIONS_MAX: usize = 2;
-
 /// A store and what nodes that share it need.
 #[derive(Debug)]
 pub struct Opened {
@@ -134,9 +131,8 @@ async fn open_all(each: &[Options]) -> Result<(Vec<Postgres>, Uuid), OpenError> 
     for options in each {
         let (address, tls) = target(options)?;
         let address = address.giving_way(options.frozen_max);
-        let pool = Pool::new(&address, tls.clone(), options.connections_max.max(Options::CONNECTIONS_MIN));
-        let seats_pool = Pool::new(&address, tls, SEATS_CONNECTIONS_MAX);
-        stores.push(Postgres::new(pool, seats_pool, options, placement));
+        let connect = |connections_max| Pool::new(&address, tls.clone(), connections_max);
+        stores.push(Postgres::new(connect, options, placement));
     }
     Ok((stores, cluster))
 }

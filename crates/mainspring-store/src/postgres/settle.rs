@@ -23,14 +23,31 @@ use super::pool::{Transaction, transact};
 use super::succeed::{succeed, succeed_at_once};
 
 pub(super) async fn settle(store: &Postgres, now: Time, settlements: Vec<Settlement>) -> Result<Vec<Settled>> {
-    // Of two that name the same lease, the first is applied.
-    let mut asked: BTreeMap<LeaseId, &Verdict> = BTreeMap::new();
-    for Settlement { lease, verdict } in &settlements {
+    let asked = asked_of(&settlements);
+    let settled = succeed_at_once(store, now, &asked).await?;
+    settle_rest(store, now, &settlements, asked, settled).await
+}
+
+/// Of two that name the same lease, the first is applied.
+pub(super) fn asked_of(settlements: &[Settlement]) -> BTreeMap<LeaseId, &Verdict> {
+    let mut asked = BTreeMap::new();
+    for Settlement { lease, verdict } in settlements {
         asked.entry(*lease).or_insert(verdict);
     }
-    let mut settled = succeed_at_once(store, now, &mut asked).await?;
+    asked
+}
+
+/// Settles what is not settled yet; what became of all of it.
+pub(super) async fn settle_rest(
+    store: &Postgres,
+    now: Time,
+    settlements: &[Settlement],
+    mut asked: BTreeMap<LeaseId, &Verdict>,
+    mut settled: HashMap<LeaseId, Settled>,
+) -> Result<Vec<Settled>> {
+    asked.retain(|lease, _| !settled.contains_key(lease));
     if !asked.is_empty() {
-        settled.extend(transact!(store.pool, |txn| settle_in(store, &txn, now, &settlements, asked.clone()).await?));
+        settled.extend(transact!(store.pool, |txn| settle_in(store, &txn, now, settlements, asked.clone()).await?));
     }
     // Whoever comes second in the batch finds it gone.
     let answers: Vec<Settled> =

@@ -21,9 +21,16 @@ use super::numbers::{marks, ms, time};
 use super::pipeline::{Step, ask_at_once, pipeline};
 use super::pool::Transaction;
 
+/// What ends leases so; it is followed by what it answers.
+pub(super) const SUCCEED_WITH: &str = include_str!("sql/succeed_with.sql");
+const SUCCEED: &str = concat!("WITH ", include_str!("sql/succeed_with.sql"), include_str!("sql/succeed_answer.sql"));
+
+/// How many columns it answers.
+pub(super) const ANSWER_COLUMNS: usize = 6;
+
 /// The leases that are to end so.
 #[derive(Debug)]
-struct Successes<'a> {
+pub(super) struct Successes<'a> {
     jobs: Vec<Uuid>,
     fences: Vec<i64>,
     results: Vec<Option<&'a str>>,
@@ -32,22 +39,20 @@ struct Successes<'a> {
     counts_steps: bool,
 }
 
-/// Ends those successes that are nothing but that, in a transaction of their own, and takes them out of `asked`; what became of them.
+/// Ends those successes that are nothing but that, in a transaction of their own; what became of them.
 pub(super) async fn succeed_at_once(
     store: &Postgres,
     now: Time,
-    asked: &mut BTreeMap<LeaseId, &Verdict>,
+    asked: &BTreeMap<LeaseId, &Verdict>,
 ) -> Result<HashMap<LeaseId, Settled>> {
     let successes = Successes::of(now, asked, false);
     if store.limits.last_version() != 0 || successes.jobs.is_empty() {
         return Ok(HashMap::new());
     }
-    let connection = store.pool.get().await?;
+    let connection = store.turn_line.get(&store.pool).await?;
     let Step { sql, params } = successes.step();
     let Some(rows) = ask_at_once(&connection, sql, &params).await? else { return Ok(HashMap::new()) };
-    let settled = settled(store, &connection, &rows, &mut Moves::default()).await?;
-    asked.retain(|lease, _| !settled.contains_key(lease));
-    Ok(settled)
+    Ok(settled(store, &*connection, &rows, &mut Moves::default()).await?)
 }
 
 /// Ends the successes of `asked` and takes them out; what became of those that held. What is left to be written is in `moves`.
@@ -74,7 +79,11 @@ pub(super) async fn succeed(
 }
 
 impl<'a> Successes<'a> {
-    fn of(now: Time, asked: &BTreeMap<LeaseId, &'a Verdict>, counts_steps: bool) -> Successes<'a> {
+    /// How many parameters the statement has, and where the fence is in what it answers.
+    pub const PARAMS: usize = 6;
+    pub const FENCE: usize = 1;
+
+    pub fn of(now: Time, asked: &BTreeMap<LeaseId, &'a Verdict>, counts_steps: bool) -> Successes<'a> {
         let (mut jobs, mut fences, mut results) = (Vec::new(), Vec::new(), Vec::new());
         for (lease, verdict) in asked {
             let Verdict::Succeed { result } = verdict else { continue };
@@ -86,13 +95,14 @@ impl<'a> Successes<'a> {
         Successes { jobs, fences, results, now: ms(now), counts_steps }
     }
 
-    fn step(&self) -> Step<'_> {
+    pub fn step(&self) -> Step<'_> {
         let Successes { jobs, fences, results, now, counts_steps } = self;
-        Step::new(include_str!("sql/settle_succeed.sql"), vec![jobs, fences, results, now, &limits::LOCK, counts_steps])
+        Step::new(SUCCEED, vec![jobs, fences, results, now, &limits::LOCK, counts_steps])
     }
 }
 
-async fn settled(
+/// What became of those that ended, from what the statement answered.
+pub(super) async fn settled(
     store: &Postgres,
     client: &impl GenericClient,
     rows: &[Row],

@@ -1,10 +1,12 @@
 //! Hands out jobs: a worker's own tenant's from the one database where they are; those of all tenants from one database after the
 //! other, beginning with another every time, so that all are served alike. Best rank first holds within a database.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use mainspring_core::job::Claimed;
-use mainspring_core::store::{Claim, ClaimAnswer, Result, Whose};
+use mainspring_core::placement::Shard;
+use mainspring_core::store::{Claim, ClaimAnswer, Result, SettledAndClaimed, Settlement, Whose, settle_then_claim};
 use mainspring_core::time::Time;
 
 use super::Sharded;
@@ -21,6 +23,25 @@ impl Sharded {
         let (mut own, mut all) = (own.into_iter(), self.claim_all(now, all).await?.into_iter());
         let answer = |is_own: bool| if is_own { own.next() } else { all.next() };
         Ok(is_own.into_iter().map(answer).map(|answer| answer.expect("one answer for each claim")).collect())
+    }
+
+    /// By one database if all of it is there, as it is nearly always.
+    pub(super) async fn settle_and_claim_routed(
+        &self,
+        now: Time,
+        settlements: Vec<Settlement>,
+        claims: Vec<Claim>,
+    ) -> SettledAndClaimed {
+        let settled =
+            settlements.iter().map(|settlement| Some(self.placement.shard_of(settlement.lease.job.segment())));
+        let home = |claim: &Claim| (claim.whose == Whose::Own).then(|| self.placement.home(&claim.tenant));
+        let homes: BTreeSet<Option<Shard>> = settled.chain(claims.iter().map(home)).collect();
+        match homes.first() {
+            Some(Some(shard)) if homes.len() == 1 => {
+                self.databases[shard.index()].store.settle_and_claim(now, settlements, claims).await
+            }
+            _ => settle_then_claim(self, now, settlements, claims).await,
+        }
     }
 
     async fn claim_all(&self, now: Time, claims: Vec<Claim>) -> Result<Vec<ClaimAnswer>> {

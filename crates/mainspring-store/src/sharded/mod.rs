@@ -145,6 +145,10 @@ impl Store for Sharded {
         self.route(settlements, shard, |database, ends| async move { database.store.settle(now, ends).await }).await
     }
 
+    async fn settle_and_claim(&self, now: Time, settlements: Vec<Settlement>, claims: Vec<Claim>) -> SettledAndClaimed {
+        self.settle_and_claim_routed(now, settlements, claims).await
+    }
+
     async fn reclaim(&self, now: Time, ask: Reclaim) -> Result<Reclaimed> {
         self.reclaim_all(now, ask).await
     }

@@ -154,6 +154,11 @@ pub fn keyed(key: &str, words: u8, until_ms: u64) -> Idempotency {
     Idempotency { key, fingerprint: [words; 16], until: at(until_ms) }
 }
 
+pub fn claim_of(number: u32, queues: &[&str], max: usize) -> Claim {
+    let queues = queues.iter().map(|name| queue(name)).collect();
+    Claim { worker: worker(number), tenant: TenantName::default_tenant(), whose: Whose::Own, queues, max }
+}
+
 pub fn succeed() -> Verdict {
     Verdict::Succeed { result: None }
 }
@@ -225,10 +230,7 @@ impl Stage {
     }
 
     pub async fn claim_from(&self, now: Time, number: u32, queues: &[&str], max: usize) -> ClaimAnswer {
-        let queues = queues.iter().map(|name| queue(name)).collect();
-        let claim =
-            Claim { worker: worker(number), tenant: TenantName::default_tenant(), whose: Whose::Own, queues, max };
-        self.store.claim(now, vec![claim]).await.expect("claim").remove(0)
+        self.store.claim(now, vec![claim_of(number, queues, max)]).await.expect("claim").remove(0)
     }
 
     /// Runs a job of `mail` that is the next to be handed out, as worker 1, and ends it so.

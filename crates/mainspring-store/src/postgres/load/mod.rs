@@ -87,8 +87,8 @@ impl Loader {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => return Err(LoadError::Busy { place }),
             locked => drop(locked.map_err(unavailable)?),
         }
-        let pool = Pool::new(&address, tls, options.connections_max.max(Options::CONNECTIONS_MIN));
-        let loader = Loader { store: Postgres::new(pool.clone(), pool, options, Placement::ONE), now, _lock: client };
+        let connect = |connections_max| Pool::new(&address, tls.clone(), connections_max);
+        let loader = Loader { store: Postgres::new(connect, options, Placement::ONE), now, _lock: client };
         if let Some(row) = loader.moving().await? {
             let was: String = row.get(0);
             if was != identity {

@@ -1,12 +1,11 @@
 -- Hands out the best ready jobs of queues, in order of rank over all of them, if there are no limits and all these workers may have
 -- some. Parameters: queues, how many, now, a worker for each, in order; the workers, how many, and their tenant; the number of the lock
--- on rules; whether the caller has seen to the workers, and counts the steps of workflows. Answers the job, checkpoint, error, then
--- fence, queue, tally without this attempt, marks, by fence; NULLs if there is none to be had; nothing if it is not to be decided here.
+-- on rules; whether the caller has seen to the workers, and counts the steps of workflows. What it answers is in another file.
 --
 -- Lanes are found by leaping from one to the next below it; within a lane the index has the order of rank, and the heads are
 -- merged by it. Rows that somebody else holds locked are not waited for. Everything is looked up one by one, whatever the statistics
 -- say of tables that are empty one moment and full the next. A look-up by NULL ends before it looks: most have no note.
-WITH may AS MATERIALIZED (
+may AS MATERIALIZED (
     SELECT is_unlimited($8::bigint)
         AND ($9::boolean OR (SELECT count(*) = $6::bigint FROM workers
                              WHERE id = ANY ($5::uuid[]) AND tenant = $7::text AND "order" = 0 AND expires_at > $3::bigint)) AS may
@@ -66,7 +65,3 @@ WITH may AS MATERIALIZED (
     SELECT must_be((SELECT count(*) FROM best WHERE (SELECT here FROM decided)), (SELECT count(*) FROM gone)),
            must_be((SELECT count(*) FROM gone), (SELECT count(*) FROM picked))
 )
-SELECT id, priority, weight, submitted_at, run_at, max_attempts, max_crashes, deadline, expires_at, timeout_ms, workflow, kind,
-       schedule, concurrency_key, rate_key, data, extras, checkpoint, error_message, error_kind, error_detail,
-       fence, queue, attempts, failures, crashes, marks
-FROM decided CROSS JOIN checked LEFT JOIN picked ON true WHERE decided.here

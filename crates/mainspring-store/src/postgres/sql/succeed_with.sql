@@ -1,10 +1,10 @@
 -- Ends leases that still hold with success, and writes them into the history, if there are no limits. Parameters: jobs, fences, results,
--- by job; now; the number of the lock on rules; whether the caller counts the steps of workflows: if not, those are left. Answers id,
--- fence, queue, marks, ready_at of those that ended, and whether others wait for them.
+-- by job; now; the number of the lock on rules; whether the caller counts the steps of workflows: if not, those are left.
+-- What it answers is in another file.
 --
 -- Looked up one by one, whatever the statistics say of tables that are empty one moment and full the next: joined freely, the planner
 -- would now and then turn the join around. A look-up by NULL ends before it looks: most have no note.
-WITH held AS MATERIALIZED (
+held AS MATERIALIZED (
     SELECT lease.*, said.result
     FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS said (id, fence, result)
     CROSS JOIN LATERAL (
@@ -12,7 +12,7 @@ WITH held AS MATERIALIZED (
         WHERE leases.id = said.id AND leases.fence = said.fence AND ($6::boolean OR leases.marks & 2 = 0) FOR UPDATE
     ) lease
     WHERE (SELECT is_unlimited($5::bigint))
-), gone AS (
+), unheld AS (
     DELETE FROM leases WHERE ctid = ANY (ARRAY(SELECT at FROM held)) RETURNING 1
 ), over AS (
     INSERT INTO ended (id, ended_at, ready_at, queue, state, attempts, failures, crashes, marks, outcome, attempt, fence,
@@ -26,9 +26,8 @@ WITH held AS MATERIALIZED (
     ) note ON true
 ), unnoted AS (
     DELETE FROM notes WHERE id = ANY (ARRAY(SELECT id FROM held WHERE marks & 1 <> 0))
-), counted AS (
+), unheld_counted AS (
     INSERT INTO counts (queue, running, succeeded) SELECT queue, -count(*), count(*) FROM held GROUP BY queue
-), checked AS MATERIALIZED (
-    SELECT must_be((SELECT count(*) FROM held), (SELECT count(*) FROM gone)), release_after(ARRAY(SELECT id FROM held)) AS awaited
+), over_checked AS MATERIALIZED (
+    SELECT must_be((SELECT count(*) FROM held), (SELECT count(*) FROM unheld)), release_after(ARRAY(SELECT id FROM held)) AS awaited
 )
-SELECT id, fence, queue, marks, ready_at, id = ANY (awaited) FROM held CROSS JOIN checked
