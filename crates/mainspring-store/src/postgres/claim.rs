@@ -44,12 +44,17 @@ async fn claim_at_once(store: &Postgres, now: Time, claims: &[Claim]) -> Result<
     if store.limits.last_version() != 0 || !ask_alike(&all) {
         return Ok(None);
     }
-    let connection = store.turn_line.get(&store.pool).await?;
+    let connection = store.turn_line.get(&store.pool, wanted(claims)).await?;
     let taking = Taking::of(store, &*connection, now, &all, false).await?;
     let Step { sql, params } = taking.step();
     let Some(rows) = ask_at_once(&connection, sql, &params).await? else { return Ok(None) };
     let handed = taking.hand_out(store, &*connection, rows, 0).await?;
     Ok(handed.map(|(claimed, _)| handed_over(store, claims, claimed)))
+}
+
+/// How many jobs they ask for.
+pub(super) fn wanted(claims: &[Claim]) -> usize {
+    claims.iter().map(|claim| claim.max).sum()
 }
 
 /// The answers to claims of which each may have jobs.

@@ -20,13 +20,19 @@ pub(super) struct Line {
 
 impl Line {
     pub const CONNECTIONS: usize = 1;
+    /// Statements over more rows go beside each other: they take longer than it takes to be in each other's way.
+    pub const ROWS_MAX: usize = 64;
 
     pub fn new(pool: Pool) -> Line {
         Line { pool, connection: Mutex::new(Weak::new()) }
     }
 
-    /// The shared connection, or one of `others` if the line is full: whoever is stuck keeps nobody else waiting.
-    pub async fn get(&self, others: &Pool) -> Result<Arc<Connection>> {
+    /// The shared connection for a statement over so many rows, or one of `others` if those are too many or the line is full: whoever is
+    /// stuck keeps nobody else waiting.
+    pub async fn get(&self, others: &Pool, rows: usize) -> Result<Arc<Connection>> {
+        if rows > Line::ROWS_MAX {
+            return Ok(Arc::new(others.get().await?));
+        }
         let mut shared = self.connection.lock().await;
         match shared.upgrade() {
             Some(connection) if Weak::strong_count(&shared) > LENGTH_MAX || connection.is_closed() => {

@@ -1,5 +1,5 @@
 //! Ends leases with success and hands out the next jobs in one statement, which is how busy workers go on. Both are done as they are done
-//! alone: [`super::succeed`], [`super::claim`].
+//! alone: [`super::succeed`], [`super::claim`]; much of both side by side, so that two processors have something to do.
 //!
 //! Isolation. Read committed. The claim does not see what the settlements changed, and need not: a success makes no job ready by itself,
 //! and while there are limits nothing is done here.
@@ -14,12 +14,13 @@ use mainspring_core::verdict::Verdict;
 use tokio_postgres::Row;
 
 use super::Postgres;
-use super::claim::{ask_alike, claim, handed_over};
+use super::claim::{ask_alike, claim, handed_over, wanted};
 use super::error::Result;
 use super::lend::{TAKE_WITH, Taking};
+use super::line::Line;
 use super::moves::Moves;
 use super::pipeline::ask_at_once;
-use super::settle::{asked_of, settle_rest};
+use super::settle::{asked_of, settle, settle_rest};
 use super::succeed::{ANSWER_COLUMNS, SUCCEED_WITH, Successes, settled};
 
 /// The parameters of the settlements, then those of the claim.
@@ -35,6 +36,14 @@ pub(super) async fn settle_and_claim(
     claims: Vec<Claim>,
 ) -> SettledAndClaimed {
     let asked = asked_of(&settlements);
+    // What does not succeed may be ready again at once, and limits may let somebody in: the claim has to find it.
+    let are_successes = asked.values().all(|verdict| matches!(verdict, Verdict::Succeed { .. }));
+    if asked.is_empty() || !are_successes || store.limits.last_version() != 0 {
+        return settle_then_claim(store, now, settlements, claims).await;
+    }
+    if asked.len().max(wanted(&claims)) > Line::ROWS_MAX {
+        return tokio::join!(biased; settle(store, now, settlements), claim(store, now, claims));
+    }
     match at_once(store, now, &asked, &claims).await {
         Ok(Some(Done { settled, claimed })) => {
             let settled = settle_rest(store, now, &settlements, asked, settled).await;
@@ -56,7 +65,7 @@ struct Done {
     claimed: Option<Vec<ClaimAnswer>>,
 }
 
-/// Nothing if it is not the common case: what fails may be ready again at once, and the claim would have to find it.
+/// Nothing if these claims do not ask alike, or somebody else was in the way.
 async fn at_once(
     store: &Postgres,
     now: Time,
@@ -64,11 +73,10 @@ async fn at_once(
     claims: &[Claim],
 ) -> Result<Option<Done>> {
     let all: Vec<(usize, &Claim)> = claims.iter().enumerate().collect();
-    let are_successes = asked.values().all(|verdict| matches!(verdict, Verdict::Succeed { .. }));
-    if store.limits.last_version() != 0 || asked.is_empty() || !are_successes || !ask_alike(&all) {
+    if !ask_alike(&all) {
         return Ok(None);
     }
-    let connection = store.turn_line.get(&store.pool).await?;
+    let connection = store.turn_line.get(&store.pool, asked.len().max(wanted(claims))).await?;
     let successes = Successes::of(now, asked, false);
     let taking = Taking::of(store, &*connection, now, &all, false).await?;
     let mut params = successes.step().params;

@@ -59,7 +59,7 @@ async fn submit_at_once(store: &Postgres, now: Time, jobs: &[Job]) -> Result<Opt
     if store.limits.last_version() != 0 || jobs.len() >= COPY_ROWS_MIN {
         return Ok(None);
     }
-    let connection = store.submit_line.get(&store.pool).await?;
+    let connection = store.submit_line.get(&store.pool, jobs.len()).await?;
     let Some((plan, answers)) = plan_new(store, &*connection, now, jobs).await? else { return Ok(None) };
     let (mut records, mut slips) = (Records::default(), Slips::default());
     let mut counts: BTreeMap<i32, i64> = BTreeMap::new();

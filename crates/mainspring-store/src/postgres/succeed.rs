@@ -49,7 +49,7 @@ pub(super) async fn succeed_at_once(
     if store.limits.last_version() != 0 || successes.jobs.is_empty() {
         return Ok(HashMap::new());
     }
-    let connection = store.turn_line.get(&store.pool).await?;
+    let connection = store.turn_line.get(&store.pool, successes.jobs.len()).await?;
     let Step { sql, params } = successes.step();
     let Some(rows) = ask_at_once(&connection, sql, &params).await? else { return Ok(HashMap::new()) };
     Ok(settled(store, &*connection, &rows, &mut Moves::default()).await?)
