@@ -102,6 +102,7 @@ macro_rules! conformance {
         }
         $crate::conformance! { @verb $new_home; settle_and_claim:
             a_worker_that_is_done_has_the_next_and_best_job
+            whoever_is_done_with_many_has_as_many_next
             no_two_holders_a_stale_settlement_and_a_good_one_share_a_call_with_a_claim
             what_is_given_back_is_there_for_the_claim_that_comes_with_it
             a_place_that_a_settlement_frees_is_there_for_the_claim_that_comes_with_it

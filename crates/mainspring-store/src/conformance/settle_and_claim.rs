@@ -27,6 +27,19 @@ pub async fn a_worker_that_is_done_has_the_next_and_best_job(stage: Stage) {
     assert_eq!(stage.executions(id(1)).await.len(), 1);
 }
 
+pub async fn whoever_is_done_with_many_has_as_many_next(stage: Stage) {
+    const MANY: u32 = 100;
+    stage.accept(at(0), (1..=2 * MANY).map(job).collect()).await;
+    stage.register(at(0), 1).await;
+    let held = stage.claim(at(0), 1, MANY as usize).await;
+    let ends = held.iter().map(|held| Settlement { lease: held.lease_id(), verdict: succeed() }).collect();
+    let (settled, claimed) = stage.go_on(at(1), ends, &[(1, MANY as usize)]).await;
+    assert!(settled.iter().all(|settled| matches!(settled, Settled::Applied { state: State::Succeeded, .. })));
+    assert_eq!(ids_of(&claimed[0]), (MANY + 1..=2 * MANY).map(id).collect::<Vec<_>>());
+    let counts = Counts { succeeded: MANY.into(), running: MANY.into(), ..Counts::default() };
+    assert_eq!(stage.queue("mail").await.counts, counts);
+}
+
 pub async fn no_two_holders_a_stale_settlement_and_a_good_one_share_a_call_with_a_claim(stage: Stage) {
     stage.accept(at(0), (1..=3).map(job).collect()).await;
     stage.register(at(0), 1).await;
