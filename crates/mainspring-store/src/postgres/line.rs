@@ -30,21 +30,32 @@ impl Line {
     /// The shared connection for a statement over so many rows, or one of `others` if those are too many or the line is full: whoever is
     /// stuck keeps nobody else waiting.
     pub async fn get(&self, others: &Pool, rows: usize) -> Result<Arc<Connection>> {
-        if rows > Line::ROWS_MAX {
-            return Ok(Arc::new(others.get().await?));
-        }
-        let mut shared = self.connection.lock().await;
-        match shared.upgrade() {
-            Some(connection) if Weak::strong_count(&shared) > LENGTH_MAX || connection.is_closed() => {
-                drop(shared);
-                Ok(Arc::new(others.get().await?))
-            }
+        match self.place_in_line(rows).await? {
             Some(connection) => Ok(connection),
+            None => Ok(Arc::new(others.get().await?)),
+        }
+    }
+
+    async fn place_in_line(&self, rows: usize) -> Result<Option<Arc<Connection>>> {
+        if rows > Line::ROWS_MAX {
+            return Ok(None);
+        }
+        // Whoever holds it connects just now, and a server that does not answer is not waited for by one after the other.
+        let Ok(mut shared) = self.connection.try_lock() else { return Ok(None) };
+        match shared.upgrade() {
+            Some(connection) => {
+                let is_free = Weak::strong_count(&shared) <= LENGTH_MAX && !connection.is_closed();
+                Ok(is_free.then_some(connection))
+            }
             None => {
                 let connection = Arc::new(self.pool.get().await?);
                 *shared = Arc::downgrade(&connection);
-                Ok(connection)
+                Ok(Some(connection))
             }
         }
     }
 }
+
+#[cfg(test)]
+#[path = "line_tests.rs"]
+mod tests;

@@ -6,9 +6,9 @@ use mainspring_core::id::{JobId, LeaseId};
 use mainspring_core::store::*;
 use tokio_postgres::Client;
 
-use super::Postgres;
-use super::testing::Database;
 use crate::conformance::stage::*;
+use crate::postgres::Postgres;
+use crate::postgres::testing::Database;
 
 /// How many statements wait for a lock.
 async fn stuck(client: &Client) -> i64 {
@@ -23,13 +23,27 @@ async fn claim(store: Arc<Postgres>) -> Vec<JobId> {
     }
 }
 
-#[tokio::test]
-async fn a_failure_stays_where_it_is_who_is_stuck_in_the_line_keeps_nobody_else_waiting() {
-    let database = Database::new();
+/// With so many ready jobs, and worker 1.
+async fn with_jobs(database: &Database, count: u32) -> Arc<Postgres> {
     let store = Arc::new(Postgres::open(&database.options()).await.unwrap());
     let kind = BeatKind::Register { info: WorkerInfo::default(), lease: LEASE };
     store.heartbeat(at(0), vec![Beat { worker: worker(1), tenant: tenant("default"), kind }]).await.unwrap();
-    store.submit(at(0), (1..=3).map(job).collect()).await.unwrap();
+    store.submit(at(0), (1..=count).map(job).collect()).await.unwrap();
+    store
+}
+
+#[tokio::test]
+async fn a_failure_stays_where_it_is_who_is_just_connecting_keeps_nobody_else_waiting() {
+    let database = Database::new();
+    let store = with_jobs(&database, 1).await;
+    let _connecting = store.turn_line.connection.lock().await;
+    assert_eq!(claim(store.clone()).await, [id(1)]);
+}
+
+#[tokio::test]
+async fn a_failure_stays_where_it_is_who_is_stuck_in_the_line_keeps_nobody_else_waiting() {
+    let database = Database::new();
+    let store = with_jobs(&database, 3).await;
     assert_eq!(claim(store.clone()).await, [id(1)]);
     let view = store.get(&tenant("default"), vec![id(1)]).await.unwrap().remove(0).expect("it is here");
     let lease = LeaseId { job: id(1), fence: view.standing.lease.expect("it is held").fence };

@@ -74,8 +74,6 @@ pub mod testing;
 #[cfg(test)]
 mod charter_tests;
 #[cfg(test)]
-mod line_tests;
-#[cfg(test)]
 mod open_tests;
 #[cfg(test)]
 mod seats_tests;
